@@ -1,0 +1,174 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Event is one thing that happened: a value, never changed once emitted.
+type Event struct {
+	ID        EventID
+	At        time.Time
+	Place     Place
+	From      Person
+	Message   MessageID // the message it is about; empty when it is about none
+	Addressed bool      // the platform's opinion: a mention, a reply to us, a direct message
+	Body      Body
+}
+
+// BodyKind names a kind of body; it is also its word in files.
+type BodyKind string
+
+// The kinds of body.
+const (
+	KindSaid     BodyKind = "said"
+	KindEdited   BodyKind = "edited"
+	KindRecalled BodyKind = "recalled"
+	KindReacted  BodyKind = "reacted"
+	KindPressed  BodyKind = "pressed"
+	KindWoke     BodyKind = "woke"
+	KindNoticed  BodyKind = "noticed"
+	KindSettled  BodyKind = "settled"
+)
+
+// Body is what happened. The set is closed: the types of this file.
+type Body interface{ Kind() BodyKind }
+
+type (
+	// Said is a message.
+	Said struct {
+		Text        string       `json:"text"`
+		ReplyTo     MessageID    `json:"replyTo,omitempty"`
+		Attachments []Attachment `json:"attachments,omitempty"`
+	}
+	// Edited is a message whose text was changed after it was said.
+	Edited struct {
+		Of   MessageID `json:"of"`
+		Text string    `json:"text"`
+	}
+	// Recalled is a message that was taken back.
+	Recalled struct {
+		Of MessageID `json:"of"`
+	}
+	// Reacted is an emoji put on a message, or taken off it.
+	Reacted struct {
+		To      MessageID `json:"to"`
+		Emoji   string    `json:"emoji"`
+		Removed bool      `json:"removed,omitempty"`
+	}
+	// Pressed is a button of ours that somebody pressed. Button is the short opaque id that we gave it.
+	Pressed struct {
+		Button string `json:"button"`
+	}
+	// Woke is a time that came. Job names the clock's entry.
+	Woke struct {
+		Job  string `json:"job"`
+		Note string `json:"note,omitempty"`
+	}
+	// Noticed is something of the outside world: a mail, a feed, a phone that came home.
+	Noticed struct {
+		Surface string `json:"surface"`
+		Text    string `json:"text"`
+	}
+	// Settled is long work or an approved effect that ended.
+	Settled struct {
+		Work string `json:"work"`
+		Text string `json:"text"`
+	}
+)
+
+func (Said) Kind() BodyKind     { return KindSaid }
+func (Edited) Kind() BodyKind   { return KindEdited }
+func (Recalled) Kind() BodyKind { return KindRecalled }
+func (Reacted) Kind() BodyKind  { return KindReacted }
+func (Pressed) Kind() BodyKind  { return KindPressed }
+func (Woke) Kind() BodyKind     { return KindWoke }
+func (Noticed) Kind() BodyKind  { return KindNoticed }
+func (Settled) Kind() BodyKind  { return KindSettled }
+
+// Text returns the words of the event, or "" when its body has none.
+func (e Event) Text() string {
+	switch b := e.Body.(type) {
+	case Said:
+		return b.Text
+	case Edited:
+		return b.Text
+	case Noticed:
+		return b.Text
+	case Settled:
+		return b.Text
+	case Woke:
+		return b.Note
+	}
+	return ""
+}
+
+// AsMessage returns a Said event as history tells it.
+func (e Event) AsMessage() (Message, bool) {
+	said, ok := e.Body.(Said)
+	if !ok {
+		return Message{}, false
+	}
+	return Message{ID: e.Message, From: e.From, Text: said.Text, At: e.At,
+		ReplyTo: said.ReplyTo, Attachments: said.Attachments}, true
+}
+
+// eventJSON is how an event lies in a file: the body beside its kind.
+type eventJSON struct {
+	ID        EventID         `json:"id"`
+	At        time.Time       `json:"at"`
+	Place     Place           `json:"place"`
+	From      Person          `json:"from"`
+	Message   MessageID       `json:"message,omitempty"`
+	Addressed bool            `json:"addressed,omitempty"`
+	Kind      BodyKind        `json:"kind"`
+	Body      json.RawMessage `json:"body"`
+}
+
+// MarshalJSON writes the event with its body's kind beside it.
+func (e Event) MarshalJSON() ([]byte, error) {
+	if e.Body == nil {
+		return nil, fmt.Errorf("event %s has no body", e.ID)
+	}
+	body, err := json.Marshal(e.Body)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(eventJSON{e.ID, e.At, e.Place, e.From, e.Message, e.Addressed, e.Body.Kind(), body})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote; a kind that it does not know is an error.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	var flat eventJSON
+	if err := json.Unmarshal(data, &flat); err != nil {
+		return err
+	}
+	body, err := decodeBody(flat.Kind, flat.Body)
+	if err != nil {
+		return fmt.Errorf("body of event %s: %w", flat.ID, err)
+	}
+	*e = Event{flat.ID, flat.At, flat.Place, flat.From, flat.Message, flat.Addressed, body}
+	return nil
+}
+
+// decoders has one entry for each kind of body.
+var decoders = map[BodyKind]func(json.RawMessage) (Body, error){
+	KindSaid: decodeAs[Said], KindEdited: decodeAs[Edited], KindRecalled: decodeAs[Recalled],
+	KindReacted: decodeAs[Reacted], KindPressed: decodeAs[Pressed], KindWoke: decodeAs[Woke],
+	KindNoticed: decodeAs[Noticed], KindSettled: decodeAs[Settled],
+}
+
+func decodeBody(kind BodyKind, data json.RawMessage) (Body, error) {
+	decode, ok := decoders[kind]
+	if !ok {
+		return nil, fmt.Errorf("unknown kind %q", kind)
+	}
+	return decode(data)
+}
+
+func decodeAs[B Body](data json.RawMessage) (Body, error) {
+	var body B
+	err := json.Unmarshal(data, &body)
+	return body, err
+}

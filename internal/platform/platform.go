@@ -1,0 +1,57 @@
+// Package platform is the seam to chat networks. An adapter translates: what its network says becomes a
+// chat.Event, a chat.Action becomes a call on its network. It owns its connection and proves that the network
+// is the network (signatures); it never decides whether a person may. Keep runs a source for as long as the
+// program lives.
+package platform
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"familiar/internal/chat"
+)
+
+// Source is something that events come from.
+type Source interface {
+	// Name is the platform's word in configuration, files and metrics.
+	Name() string
+	// Run listens until ctx ends (it then returns nil) or the connection is lost (it returns why; Keep calls Run
+	// again). It calls up once each time it is connected. It hands events to hear one at a time for each place.
+	Run(ctx context.Context, hear chat.Hear, up func()) error
+}
+
+// Platform is a source that can also act. Do blocks until the network has answered or ctx ends; it is safe for
+// concurrent use and only the outbox calls it. An action that Abilities rule out gives ErrUnsupported.
+type Platform interface {
+	Source
+	Abilities() chat.Abilities
+	Do(ctx context.Context, a chat.Action) (chat.Receipt, error)
+}
+
+// The add-ons, and no more than these.
+type (
+	// Historian tells what was said before: at most limit messages of a place, oldest first, that came before
+	// the given one (the newest ones when before is ""). Search returns at most limit messages of the place's
+	// surroundings that match query, oldest first; ErrUnsupported where Abilities say no Search.
+	Historian interface {
+		Before(ctx context.Context, place chat.Place, before chat.MessageID, limit int) ([]chat.Message, error)
+		Search(ctx context.Context, place chat.Place, query string, limit int) ([]chat.Message, error)
+	}
+	// Fetcher opens a file that the platform announced. The caller closes it and bounds what it reads.
+	Fetcher interface {
+		Fetch(ctx context.Context, file chat.Attachment) (io.ReadCloser, error)
+	}
+	// Served is a platform with HTTP routes on the one listener.
+	Served interface{ Routes(mux *http.ServeMux) }
+)
+
+// ErrUnsupported says that a platform cannot do what was asked, now or ever.
+var ErrUnsupported = errors.New("this platform cannot do that")
+
+// Fatal is an error that trying again will not mend, such as a revoked token. Keep gives up on it.
+type Fatal struct{ Err error }
+
+func (f Fatal) Error() string { return f.Err.Error() }
+func (f Fatal) Unwrap() error { return f.Err }
