@@ -97,7 +97,7 @@ func (s *Seat) Call(ctx context.Context, name string, args json.RawMessage) (Res
 		return Result{}, err
 	}
 	if looped {
-		defer s.looping(name)
+		defer afterAnswer(ctx, func() { s.looping(name) })
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
