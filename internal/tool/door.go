@@ -1,6 +1,9 @@
 package tool
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
 // Door is a session's way in for an agent that is another process: what the process is told, and what its owner
 // does with the way in. The zero Door leads nowhere.
@@ -13,38 +16,49 @@ type Door struct {
 	Close func() // nobody comes in any more; further calls do nothing
 }
 
-// answering is the context key of what waits for an answer.
+// Answering is for a face that has to write an answer after Call: what must not happen before the answer is out
+// (an agent that loops is ended) waits in the returned context until after is called. What comes later than that
+// happens at once.
+func Answering(ctx context.Context) (_ context.Context, after func()) {
+	a := &answer{}
+	return context.WithValue(ctx, answering{}, a), a.written
+}
+
+// answering is the context key of the answer that a call is made for.
 type answering struct{}
 
-// Answering is for a face that has to write an answer after Call: what must not happen before the answer is out
-// (an agent that loops is ended) waits in ctx until after is called. after must be called once, when the answer
-// was written; ctx must not be used for calls after that.
-func Answering(ctx context.Context) (_ context.Context, after func()) {
-	waiting := make(chan func(), answerBacklog)
-	return context.WithValue(ctx, answering{}, waiting), func() {
-		for {
-			select {
-			case do := <-waiting:
-				do()
-			default:
-				return
-			}
-		}
+// answer holds what waits for it to be written. Safe for concurrent use.
+type answer struct {
+	mu   sync.Mutex
+	out  bool
+	wait []func()
+}
+
+func (a *answer) written() {
+	a.mu.Lock()
+	waiting := a.wait
+	a.out, a.wait = true, nil
+	a.mu.Unlock()
+	for _, do := range waiting {
+		do()
 	}
 }
 
-// answerBacklog is how many things may wait for one answer. One request makes one call; a batch may make more.
-const answerBacklog = 16
+// hold keeps do for later, and reports false when the answer is out already.
+func (a *answer) hold(do func()) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.out {
+		return false
+	}
+	a.wait = append(a.wait, do)
+	return true
+}
 
-// afterAnswer does do when the answer that ctx belongs to was written, and at once where none is.
+// afterAnswer does do when the answer that ctx belongs to was written, and at once where there is none.
 func afterAnswer(ctx context.Context, do func()) {
-	waiting, ok := ctx.Value(answering{}).(chan func())
-	if !ok {
-		do()
+	if a, ok := ctx.Value(answering{}).(*answer); ok && a.hold(do) {
 		return
 	}
-	select {
-	case waiting <- do:
-	default: // it waits already, many times over
-	}
+	do()
 }
