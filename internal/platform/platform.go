@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"familiar/internal/chat"
 )
@@ -55,3 +56,20 @@ type Fatal struct{ Err error }
 
 func (f Fatal) Error() string { return f.Err.Error() }
 func (f Fatal) Unwrap() error { return f.Err }
+
+// Uncertain is an error after which nobody knows whether the network took the action, such as a time-out while
+// it answered. The outbox does not try again unless the platform is Idempotent.
+type Uncertain struct{ Err error }
+
+func (u Uncertain) Error() string { return u.Err.Error() }
+func (u Uncertain) Unwrap() error { return u.Err }
+
+// Temporary is an error of an action that was surely not taken and may be taken later, such as HTTP 429 or 503.
+// After is how long the network asked to wait; 0 when it did not say.
+type Temporary struct {
+	Err   error
+	After time.Duration
+}
+
+func (t Temporary) Error() string { return t.Err.Error() }
+func (t Temporary) Unwrap() error { return t.Err }
