@@ -1,0 +1,65 @@
+# Everything that a person or the CI job does here is one word. `make` alone lists the words.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+OPENCODE_BIN ?= $(CURDIR)/node_modules/.bin/opencode
+export OPENCODE_BIN
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+TESTTIME ?= 25m
+FUZZTIME ?= 20s
+
+.PHONY: help run build deps test check fmt vet lint shape crash bench fuzz golden clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+run: ## run a bot; its page is the address after «ready»
+	go run ./cmd/familiar up
+
+build: ## a small static binary in bin/familiar
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X familiar/internal/cli.version=$(VERSION)' -o bin/familiar ./cmd/familiar
+
+deps: ## what the tests need: installed as root or in CI, otherwise named
+	scripts/deps
+
+test: deps ## every test, with the race detector
+	go test -race -timeout $(TESTTIME) ./...
+
+check: fmt vet lint shape test ## what CI runs: everything that we promise
+
+fmt: ## no file that gofmt would change
+	@files=$$(gofmt -s -l cmd internal tools); if [ -n "$$files" ]; then echo "gofmt -s -w these:"; echo "$$files"; exit 1; fi
+
+vet: ## go vet
+	go vet ./...
+
+lint: bin/lint bin/staticcheck ## staticcheck and the small linter set
+	go vet -vettool=bin/lint ./...
+	bin/staticcheck ./...
+
+shape: ## the shape of the tree: who may import what, sizes, documents
+	go test ./internal/shape
+
+crash: deps ## kill the program at 200 random points instead of 25
+	CRASH_POINTS=200 go test -count=1 -timeout 90m -run Crash ./...
+
+bench: build ## ready time, idle memory, size, event to prompt, against their budgets
+	scripts/bench
+
+fuzz: ## each fuzz target for FUZZTIME
+	scripts/fuzz $(FUZZTIME)
+
+golden: ## write the golden files anew; review the difference
+	scripts/golden
+
+clean: ## remove what was built here
+	rm -rf bin
+
+bin/lint: tools/go.mod tools/go.sum $(wildcard tools/lint/*.go)
+	cd tools && go build -o ../$@ ./lint
+
+bin/staticcheck: tools/go.mod tools/go.sum
+	cd tools && go build -o ../$@ honnef.co/go/tools/cmd/staticcheck
