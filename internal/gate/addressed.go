@@ -1,0 +1,16 @@
+package gate
+
+import "familiar/internal/chat"
+
+// addressed ignores talk that is not for us. A recall and a pressed button pass: they hold no words, and concern a
+// message that we had or wrote ourselves.
+func addressed(_ *Gate, ev chat.Event) opinion {
+	switch ev.Body.(type) {
+	case chat.Recalled, chat.Pressed:
+		return opinion{}
+	}
+	if !ev.Addressed {
+		return turnAway("addressed", chat.Ignored, "it is not addressed to us")
+	}
+	return opinion{}
+}

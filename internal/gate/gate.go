@@ -1,0 +1,88 @@
+// Package gate decides who is heard: one rule, one file, and the first rule with an opinion wins. It decides and
+// nothing else: it stores no text, speaks to nobody and does no I/O. Early costs nothing and keeps no state; it
+// runs before an event is stored. Judge has state (the rate limiter) and runs once for each stored event.
+//
+// Deny is the default: an empty list hears nobody but the owner, and a place of unknown kind counts as private.
+package gate
+
+import (
+	"time"
+
+	"familiar/internal/chat"
+)
+
+// Verdict is what a rule says about an event. When Decided is set, the event ends here and Outcome says how; when
+// it is not, the event goes on, and Rule and Why name what let it pass. Why holds ids, never what somebody said.
+type Verdict struct {
+	Decided bool
+	Outcome chat.Outcome
+	Rule    string
+	Why     string
+}
+
+// Gate holds the rules of one bot. Safe for concurrent use.
+type Gate struct {
+	policy  Policy
+	entries []entry
+	owners  []chat.Person
+	limiter *Limiter // nil when rates are not limited
+}
+
+// opinion is what a single rule answers: whether it has one at all, and which.
+type opinion struct {
+	verdict Verdict
+	final   bool // no later rule is asked
+}
+
+// rule looks at an event; the zero opinion means that it has none.
+type rule func(g *Gate, ev chat.Event) opinion
+
+// New builds the gate of a bot from a checked configuration. Entries that Check would drop are left out here too.
+// An owner without an id is nobody.
+func New(c Config, owners []chat.Person) *Gate {
+	g := &Gate{policy: c.ReplyPolicy}
+	for _, raw := range c.Channels {
+		if e, err := parseEntry(raw); err == nil && !bool(raw.Disabled) {
+			g.entries = append(g.entries, e)
+		}
+	}
+	for _, owner := range owners {
+		if owner.ID != "" && owner.Platform != "" {
+			g.owners = append(g.owners, owner)
+		}
+	}
+	if c.RateLimit.Enabled {
+		g.limiter = NewLimiter(c.RateLimit.MaxRequestsPerWindow,
+			time.Duration(c.RateLimit.WindowMs)*time.Millisecond,
+			time.Duration(c.RateLimit.CooldownMs)*time.Millisecond)
+	}
+	return g
+}
+
+// Early runs the rules that keep no state, in this order. It must be asked before anything of the event is stored.
+func (g *Gate) Early(ev chat.Event) Verdict {
+	return g.ask(ev, ownSource, self, bot, addressed, owner, policy)
+}
+
+// Judge runs the rules with state; ask it once for each event, after repeats were turned away.
+func (g *Gate) Judge(ev chat.Event) Verdict {
+	return g.ask(ev, ownSource, owner, rate)
+}
+
+func (g *Gate) ask(ev chat.Event, rules ...rule) Verdict {
+	for _, r := range rules {
+		if o := r(g, ev); o.final {
+			return o.verdict
+		}
+	}
+	return Verdict{}
+}
+
+// turnAway ends the event; letIn ends the questions and lets the event go on.
+func turnAway(rule string, outcome chat.Outcome, why string) opinion {
+	return opinion{Verdict{Decided: true, Outcome: outcome, Rule: rule, Why: why}, true}
+}
+
+func letIn(rule, why string) opinion {
+	return opinion{Verdict{Rule: rule, Why: why}, true}
+}

@@ -1,0 +1,35 @@
+package gate
+
+import "familiar/internal/chat"
+
+// Policy says whom a companion answers, beyond what the entries list.
+type Policy string
+
+// The policies.
+const (
+	ReplyAll      Policy = "all"      // everybody, everywhere
+	ReplyPublic   Policy = "public"   // everybody in public; in private only whom an entry lists
+	ReplyChannels Policy = "channels" // only whom or where an entry lists
+)
+
+// policy applies the reply policy to the kind of place at hand. A policy that it does not know denies.
+func policy(g *Gate, ev chat.Event) opinion {
+	switch {
+	case g.policy == ReplyAll:
+		return letIn("policy", "replyPolicy all")
+	case g.policy == ReplyPublic && overheard(ev.Place):
+		return letIn("policy", "replyPolicy public, in a public place")
+	}
+	if g.policy == ReplyPublic || g.policy == ReplyChannels {
+		for _, e := range g.entries {
+			if e.matches(ev) {
+				return letIn("policy", "entry "+e.id)
+			}
+		}
+	}
+	return turnAway("policy", chat.Refused, "replyPolicy "+string(g.policy)+", and no entry matches")
+}
+
+// overheard reports whether others can read what is said there. A kind that we do not know counts as private, the
+// side on which more is refused.
+func overheard(p chat.Place) bool { return p.Kind == chat.Group || p.Kind == chat.Broadcast }
