@@ -15,7 +15,7 @@ func TestLoopingWaitsForTheAnswer(t *testing.T) {
 	say := New(Tool{Name: "say", Attempts: 1}, func(context.Context, chat.Turn, none) (none, error) { return none{}, nil })
 	looped := 0
 	seat := NewBox(nil, say).Seat("sess_1_a", []string{"say"}, func(string) { looped++ })
-	seat.Begin(chat.NewTurn(chat.Talk, chat.Event{}, chat.Owner, time.Now()))
+	seat.Begin(t.Context(), chat.NewTurn(chat.Talk, chat.Event{}, chat.Owner, time.Now()))
 	call := func(ctx context.Context) {
 		t.Helper()
 		if _, err := seat.Call(ctx, "say", json.RawMessage(`{}`)); err != nil {

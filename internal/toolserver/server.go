@@ -86,7 +86,7 @@ func listen(ctx context.Context, host string, port int) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, fmt.Sprint(port)))
 }
 
-// Serve answers until ctx ends, then lets running calls finish within five seconds, closes every door and
+// Serve answers until ctx ends (or Close is called), then lets running calls finish within five seconds, closes every door and
 // returns nil. Without a listener it only waits.
 func (s *Server) Serve(ctx context.Context) error {
 	defer s.Close()
@@ -101,6 +101,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	go func() { failed <- s.http.Serve(l) }()
 	select {
 	case err := <-failed:
+		if errors.Is(err, http.ErrServerClosed) {
+			return nil
+		}
 		return fmt.Errorf("serve agents: %w", err)
 	case <-ctx.Done():
 	}
