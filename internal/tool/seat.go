@@ -44,8 +44,8 @@ func NewSession(now time.Time) string {
 	return "sess_" + strconv.FormatInt(now.UnixMilli(), 36) + "_" + hex.EncodeToString(id[:])
 }
 
-// Seat makes a seat with the named tools. looping is called (on a goroutine of its own is not needed: it must
-// not block) when a tool was called more often in one turn than its Attempts allow.
+// Seat makes a seat with the named tools. looping, which must not block, is called when a tool was called more
+// often in one turn than its Attempts allow, after the answer to that call is out.
 func (b *Box) Seat(session string, names []string, looping func(tool string)) *Seat {
 	allowed := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -68,15 +68,14 @@ func (s *Seat) Tools() []Tool {
 	return tools
 }
 
-// Begin makes t the turn that calls count for.
-func (s *Seat) Begin(t chat.Turn) {
+// Begin makes t the turn that calls count for, until End, or until ctx, which is the turn's, ends.
+func (s *Seat) Begin(ctx context.Context, t chat.Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.end != nil {
 		s.end(ErrNoTurn)
 	}
-	//nolint:containedctx // the seat is what outlives a call: the context is how the end of a turn reaches it
-	s.ended, s.end = context.WithCancelCause(context.Background())
+	s.ended, s.end = context.WithCancelCause(ctx)
 	s.turn, s.attempts = &t, map[string]int{}
 }
 

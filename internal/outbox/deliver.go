@@ -1,0 +1,90 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"familiar/internal/chat"
+	"familiar/internal/platform"
+)
+
+// How delivery is tried. A network that asks for a longer wait than waitMost has refused.
+const (
+	tries       = 3
+	waitFirst   = 500 * time.Millisecond
+	waitMost    = 10 * time.Second
+	deliverTime = 30 * time.Second
+)
+
+// deliver does what a row says and settles the row.
+func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.Receipt, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliverTime)
+	defer cancel()
+	receipt, err := try(ctx, p, r.action)
+	switch {
+	case err == nil:
+		r.message = receipt.Message
+		// The network has it. A ledger that cannot be written now does not make that untrue: the row stays pending
+		// and the next start settles it.
+		if err := o.ledger.sent(ctx, r, o.noting(r, receipt)); err != nil {
+			o.deps.Log.Error("a delivered message could not be recorded", chat.KeyTurn, r.turn, chat.KeyErr, err)
+		}
+		return receipt, nil
+	case uncertain(err):
+		return chat.Receipt{}, errors.Join(fmt.Errorf("deliver to %s: %w", r.place.Platform, err), o.ledger.settle(ctx, unknown, r))
+	}
+	return chat.Receipt{}, errors.Join(fmt.Errorf("deliver to %s: %w", r.place.Platform, err), o.ledger.settle(ctx, failed, r))
+}
+
+// try asks the network, and again as long as that cannot do the thing twice.
+func try(ctx context.Context, p platform.Platform, a chat.Action) (chat.Receipt, error) {
+	wait := waitFirst
+	for n := 1; ; n++ {
+		receipt, err := p.Do(ctx, a)
+		if err == nil || n == tries {
+			return receipt, err
+		}
+		var later platform.Temporary
+		if errors.As(err, &later) {
+			wait = max(wait, later.After)
+		} else if !uncertain(err) || !p.Abilities().Idempotent {
+			return receipt, err
+		}
+		if wait > waitMost {
+			return receipt, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return receipt, err
+		}
+		wait *= 2
+	}
+}
+
+// uncertain reports whether nobody knows if the network took the action.
+func uncertain(err error) bool {
+	var u platform.Uncertain
+	return errors.As(err, &u) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// noting keeps what we said in history.
+func (o *Outbox) noting(r row, receipt chat.Receipt) func(*sql.Tx) error {
+	us := chat.Person{Platform: r.place.Platform, ID: "self", Name: o.deps.Us, Bot: true, Us: true}
+	m := chat.Message{ID: receipt.Message, From: us, At: receipt.At}
+	switch a := r.action.(type) {
+	case chat.Say:
+		m.Text, m.ReplyTo = a.Text, a.ReplyTo
+	case chat.Edit:
+		m.Text, m.ReplyTo = a.Text, a.ReplyTo
+	default:
+		return func(*sql.Tx) error { return nil }
+	}
+	return o.deps.Noting(r.place, m)
+}
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }

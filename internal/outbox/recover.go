@@ -1,0 +1,136 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"familiar/internal/chat"
+	"familiar/internal/platform"
+)
+
+// Lost is a message of ours of which a crash hid whether it went out.
+type Lost struct {
+	Event chat.EventID
+	Place chat.Place
+}
+
+// Recover settles what a crash left pending; call it before anything is heard. A network that knows our keys is
+// asked again; of another we look for our own words in its newest messages; what nobody can tell becomes
+// unknown and is returned, so that the person can be told.
+func (o *Outbox) Recover(ctx context.Context) ([]Lost, error) {
+	rows, err := o.ledger.pending(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("recover the outbox: %w", err)
+	}
+	var lost []Lost
+	var errs []error
+	for _, r := range rows {
+		found, err := o.settleOld(ctx, r)
+		errs = append(errs, err)
+		if _, said := r.action.(chat.Say); !found && said {
+			lost = append(lost, Lost{r.event, r.place})
+		}
+	}
+	return lost, errors.Join(errs...)
+}
+
+// settleOld finds out about one row, and reports whether it went out.
+func (o *Outbox) settleOld(ctx context.Context, r row) (found bool, err error) {
+	p, ok := o.deps.Platforms[r.place.Platform]
+	if !ok {
+		return false, o.ledger.settle(ctx, unknown, r)
+	}
+	if p.Abilities().Idempotent {
+		_, err := o.deliver(ctx, p, r)
+		return err == nil, err
+	}
+	if say, ok := r.action.(chat.Say); ok {
+		if m, ok := ours(ctx, p, r.place, say); ok {
+			r.message = m.ID
+			return true, o.ledger.sent(ctx, r, o.noting(r, chat.Receipt{Message: m.ID, At: m.At}))
+		}
+	}
+	return false, o.ledger.settle(ctx, unknown, r)
+}
+
+// lookBack is how many messages are searched for our own words.
+const lookBack = 50
+
+// ours looks for what we said among the newest messages of a place.
+func ours(ctx context.Context, p platform.Platform, place chat.Place, say chat.Say) (chat.Message, bool) {
+	far, ok := p.(platform.Historian)
+	if !ok {
+		return chat.Message{}, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, deliverTime)
+	defer cancel()
+	said, err := far.Before(ctx, place, "", lookBack)
+	if err != nil {
+		return chat.Message{}, false
+	}
+	for i := len(said) - 1; i >= 0 && (say.ReplyTo == "" || said[i].ID != say.ReplyTo); i-- {
+		if said[i].From.Us && said[i].Text == say.Text {
+			return said[i], true
+		}
+	}
+	return chat.Message{}, false
+}
+
+// pending returns what is written down and not settled, oldest first.
+func (l ledger) pending(ctx context.Context) ([]row, error) {
+	found, err := l.db.Read().QueryContext(ctx, `SELECT key, turn, why, event, place, does, action FROM outbox
+		WHERE state = 'pending' ORDER BY seq`)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close() //nolint:errcheck // what matters is rows.Err
+	var rows []row
+	for found.Next() {
+		var r row
+		var does string
+		var place, action []byte
+		if err := found.Scan(&r.key, &r.turn, &r.why, &r.event, &place, &does, &action); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(place, &r.place); err != nil {
+			return nil, err
+		}
+		if r.action, err = decode(does, action); err != nil {
+			return nil, err
+		}
+		rows = append(rows, r)
+	}
+	return rows, found.Err()
+}
+
+func decode(does string, text []byte) (chat.Action, error) {
+	switch does {
+	case doSay:
+		return decodeAs[chat.Say](text)
+	case doEdit:
+		return decodeAs[chat.Edit](text)
+	case doReact:
+		return decodeAs[chat.React](text)
+	}
+	return nil, fmt.Errorf("the ledger holds an unknown deed %q", does)
+}
+
+func decodeAs[A chat.Action](text []byte) (chat.Action, error) {
+	var a A
+	err := json.Unmarshal(text, &a)
+	return a, err
+}
+
+// Replied reports whether an event was answered, or may have been: a reply, reaction or edit of a turn that it
+// caused went out. Notices do not count.
+func (o *Outbox) Replied(ctx context.Context, id chat.EventID) (bool, error) {
+	var n int
+	err := o.deps.DB.Read().QueryRowContext(ctx, `SELECT count(*) FROM outbox
+		WHERE event = ? AND why <> ? AND state IN ('sent', 'unknown')`, id, chat.Notice).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("read the outbox: %w", err)
+	}
+	return n > 0, nil
+}

@@ -1,0 +1,111 @@
+package outbox
+
+import (
+	"errors"
+	"testing"
+
+	"familiar/internal/chat"
+)
+
+// crash leaves a reply as a process does that dies while it sends: written down, perhaps taken by the network.
+func (r *rig) crash(t *testing.T, text string, taken bool) {
+	t.Helper()
+	now := turn()
+	rows := r.rows(now, r.net, chat.Say{Place: place, Text: text, ReplyTo: "q1"})
+	if _, _, err := r.ledger.begin(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+	if taken {
+		if _, err := r.net.Do(t.Context(), rows[0].action); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.reopen(t)
+}
+
+func (r *rig) recover(t *testing.T) []Lost {
+	t.Helper()
+	lost, err := r.Recover(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lost
+}
+
+func TestAfterACrashAnIdempotentNetworkIsAskedAgain(t *testing.T) {
+	for _, taken := range []bool{true, false} {
+		r := simple(t, chat.Abilities{Idempotent: true})
+		r.crash(t, "the answer", taken)
+		if lost := r.recover(t); len(lost) != 0 || r.net.said() != "the answer" || len(r.noted) != 1 {
+			t.Fatal(taken, lost, r.net.said(), r.noted)
+		}
+		if replied, err := r.Replied(t.Context(), "e1"); err != nil || !replied {
+			t.Fatal(taken, err)
+		}
+		if r.recover(t); r.net.said() != "the answer" {
+			t.Fatal("a second start sent it again")
+		}
+	}
+}
+
+func TestAfterACrashOurWordsAreLookedFor(t *testing.T) {
+	us, ann := chat.Person{ID: "us", Us: true}, chat.Person{ID: "ann"}
+	question := chat.Message{ID: "q1", From: ann, Text: "?"}
+	answer := chat.Message{ID: "m9", From: us, Text: "the answer"}
+	for name, c := range map[string]struct {
+		past []chat.Message
+		lost int
+	}{
+		"found after the question":         {[]chat.Message{question, answer}, 0},
+		"the same words before it":         {[]chat.Message{answer, question}, 1},
+		"the same words of somebody else":  {[]chat.Message{question, {ID: "x", From: ann, Text: "the answer"}}, 1},
+		"nothing there and nothing to see": {nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			net := &network{}
+			r := open(t, net, remembering{net, c.past})
+			r.crash(t, "the answer", false)
+			lost := r.recover(t)
+			if len(lost) != c.lost || net.said() != "" {
+				t.Fatal(lost, net.said())
+			}
+			if c.lost == 1 && (lost[0].Event != "e1" || !lost[0].Place.Same(place)) {
+				t.Fatalf("%+v", lost)
+			}
+			if again := r.recover(t); len(again) != 0 {
+				t.Fatal("told twice", again)
+			}
+		})
+	}
+}
+
+func TestAKeyIsSentOnce(t *testing.T) {
+	r := simple(t, chat.Abilities{})
+	note := turn()
+	note.Kind = chat.Notice
+	for range 3 {
+		receipt, err := r.Do(t.Context(), note, chat.Say{Place: place, Text: "you were cut off", Key: "cut-off.e1"})
+		if err != nil || receipt.Message != "m0" {
+			t.Fatal(receipt, err)
+		}
+		r.reopen(t)
+	}
+	if r.net.said() != "you were cut off" {
+		t.Fatal(r.net.said())
+	}
+	if replied, err := r.Replied(t.Context(), "e1"); err != nil || replied {
+		t.Fatal("a notice is no answer", err)
+	}
+}
+
+func TestAFailedReplyIsNoAnswer(t *testing.T) {
+	r := simple(t, chat.Abilities{})
+	r.net.refuse = []error{errors.New("no")}
+	r.call(t, turn(), "send-reply", `{"message":"one"}`)
+	if replied, err := r.Replied(t.Context(), "e1"); err != nil || replied {
+		t.Fatal(err)
+	}
+	if lost := r.recover(t); len(lost) != 0 {
+		t.Fatal(lost)
+	}
+}

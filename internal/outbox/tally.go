@@ -1,0 +1,107 @@
+package outbox
+
+import (
+	"fmt"
+
+	"familiar/internal/chat"
+	"familiar/internal/tool"
+)
+
+// What is counted in a turn.
+type counted int
+
+const (
+	replies counted = iota
+	edits
+	reactions
+	kinds // how many kinds there are
+)
+
+// quota says how often a turn may do a thing that people see. A notice is the host's own word, and is not
+// counted.
+var quota = map[chat.TurnKind][kinds]int{
+	chat.Talk:     {replies: 1, edits: 2, reactions: 10},
+	chat.Wake:     {replies: 1, edits: 2, reactions: 10},
+	chat.Job:      {replies: 1, edits: 2, reactions: 0},
+	chat.Approved: {replies: 1, edits: 0, reactions: 0},
+}
+
+// spent says what to do when a quota is used up.
+var spent = [kinds]string{
+	replies:   "your reply was sent already: one turn has one reply. Stop here; use edit-reply to correct it",
+	edits:     "the reply was edited as often as it may be. Stop here",
+	reactions: "that is enough reactions for one turn. Stop here",
+}
+
+// tally is what a turn has done so far.
+type tally struct {
+	used   [kinds]int
+	serial int
+
+	reply  chat.MessageID // the newest reply
+	text   string
+	anchor chat.MessageID // what the reply answers
+	parts  int            // in how many messages the reply went out
+}
+
+// reserve takes a slot before anything is sent, so that two calls at once cannot both pass; release gives it
+// back when nothing went out.
+func (o *Outbox) reserve(t chat.Turn, what counted) (release func(), err error) {
+	if t.Kind == chat.Notice {
+		return func() {}, nil
+	}
+	limits, ok := quota[t.Kind]
+	if !ok {
+		return nil, fmt.Errorf("a turn of kind %q may not speak", t.Kind)
+	}
+	full := false
+	o.count(t, func(c *tally) {
+		if full = c.used[what] >= limits[what]; !full {
+			c.used[what]++
+		}
+	})
+	if full {
+		return nil, tool.Fault{Status: 429, Say: spent[what]}
+	}
+	return func() { o.count(t, func(c *tally) { c.used[what]-- }) }, nil
+}
+
+// count changes or reads a turn's tally.
+func (o *Outbox) count(t chat.Turn, do func(*tally)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c, ok := o.tallies[t.ID]
+	if !ok {
+		c = &tally{}
+		o.tallies[t.ID] = c
+	}
+	do(c)
+}
+
+// key names the next deed of a turn.
+func (o *Outbox) key(t chat.Turn) (key string) {
+	o.count(t, func(c *tally) {
+		c.serial++
+		key = fmt.Sprintf("%s.%d", t.ID, c.serial)
+	})
+	return key
+}
+
+// Answered reports whether the turn has let the person see anything: a reply or a reaction.
+func (o *Outbox) Answered(t chat.Turn) (answered bool) {
+	o.count(t, func(c *tally) { answered = c.used[replies]+c.used[reactions] > 0 })
+	return answered
+}
+
+// Reply returns the newest reply of a turn, "" when there is none.
+func (o *Outbox) Reply(id chat.TurnID) (reply chat.MessageID) {
+	o.count(chat.Turn{ID: id}, func(c *tally) { reply = c.reply })
+	return reply
+}
+
+// Forget drops what was counted for a turn that has ended.
+func (o *Outbox) Forget(t chat.Turn) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.tallies, t.ID)
+}
