@@ -62,6 +62,14 @@ func (h *History) Noting(place chat.Place, m chat.Message) func(*sql.Tx) error {
 	}
 }
 
+// Unnoting returns what takes a message out again that Noting kept.
+func (h *History) Unnoting(place chat.Place, id chat.MessageID) func(*sql.Tx) error {
+	return func(tx *sql.Tx) error {
+		_, err := tx.Exec(`DELETE FROM history WHERE platform = ? AND place = ? AND message = ?`, place.Platform, place.ID, id)
+		return err
+	}
+}
+
 // forget drops what is over the bounds.
 func (h *History) forget(tx *sql.Tx, place chat.Place) error {
 	_, err := tx.Exec(`DELETE FROM history WHERE platform = ?1 AND place = ?2 AND seq <= (

@@ -112,6 +112,20 @@ func (in *Inbox) Finish(ctx context.Context, evs ...chat.Event) error {
 	})
 }
 
+// Drop forgets an event that was accepted and cannot be taken after all, with whatever also undoes, so that its
+// redelivery is new.
+func (in *Inbox) Drop(ctx context.Context, ev chat.Event, also ...func(*sql.Tx) error) error {
+	return in.set(ctx, "drop event", []chat.Event{ev}, func(tx *sql.Tx, id chat.EventID) error {
+		for _, undo := range also {
+			if err := undo(tx); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM inbox WHERE id = ?`, id)
+		return err
+	})
+}
+
 func (in *Inbox) set(ctx context.Context, verb string, evs []chat.Event, one func(*sql.Tx, chat.EventID) error) error {
 	err := in.db.Write(ctx, func(tx *sql.Tx) error {
 		for _, ev := range evs {

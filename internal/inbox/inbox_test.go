@@ -157,3 +157,16 @@ func TestABrokenEntryDoesNotHideTheOthers(t *testing.T) {
 		t.Fatalf("the broken entry came again: %v, %v", left, err)
 	}
 }
+
+func TestADroppedEventIsNewAgain(t *testing.T) {
+	b := start(t)
+	one := said("1", "hello")
+	b.accept(one)
+	undone := false
+	if err := b.in.Drop(t.Context(), one, func(*sql.Tx) error { undone = true; return nil }); err != nil || !undone {
+		t.Fatal(err)
+	}
+	if !b.accept(one) {
+		t.Fatal("its redelivery was refused")
+	}
+}

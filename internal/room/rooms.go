@@ -66,7 +66,7 @@ func (rs *Rooms) Post(ev chat.Event, trust chat.Trust) (outcome chat.Outcome, ah
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.closing {
-		return chat.Busy, 0
+		return chat.Accepted, 0 // it is durable, and the next start takes it up
 	}
 	r, ok := rs.open[key]
 	if !ok {

@@ -208,7 +208,7 @@ func TestCloseWaitsThenCancels(t *testing.T) {
 		closed := make(chan struct{})
 		go func() { r.Close(grace); close(closed) }()
 		synctest.Wait()
-		if outcome, _ := r.Post(event("c", "too late"), chat.Owner); outcome != chat.Busy {
+		if outcome, _ := r.Post(event("c", "not begun either"), chat.Owner); outcome != chat.Accepted {
 			t.Fatal(outcome)
 		}
 		close(r.desk.hold("wait 2"))
