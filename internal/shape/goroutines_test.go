@@ -1,0 +1,73 @@
+package shape
+
+import (
+	"go/ast"
+	"testing"
+)
+
+// starters are the files that may start a goroutine (a go statement, or the Go method of a group), each with
+// who waits for what it starts.
+var starters = map[string]string{
+	"internal/agent/acp/conn.go":    "conn.close waits for the reader, the writer and the hander",
+	"internal/process/process.go":   "Stop waits for the watch of the tree",
+	"internal/process/stop.go":      "the watch waits for the reader of stderr",
+	"internal/process/warden.go":    "the warden is a process of its own: both end with it",
+	"internal/room/rooms.go":        "Close waits for every room",
+	"internal/toolserver/server.go": "Run waits for the listener that it serves",
+}
+
+// roots are the files that may make a context out of nothing, each with why.
+var roots = map[string]string{}
+
+func TestGoroutines(t *testing.T) {
+	started, rooted := map[string]bool{}, map[string]bool{}
+	for _, f := range product(t) {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if starts(n) {
+				started[f.path] = true
+				if starters[f.path] == "" {
+					t.Errorf("%s starts a goroutine; starters does not say who waits for it", f.at(n))
+				}
+			}
+			if call, ok := n.(*ast.CallExpr); ok && f.pkg != "cmd/familiar" && (isCall(call, "context", "Background") || isCall(call, "context", "TODO")) {
+				rooted[f.path] = true
+				if roots[f.path] == "" {
+					t.Errorf("%s makes a context out of nothing; roots does not say why", f.at(n))
+				}
+			}
+			return true
+		})
+	}
+	for path := range starters {
+		if !started[path] {
+			t.Errorf("%s starts no goroutine any more: take it out of starters", path)
+		}
+	}
+	for path := range roots {
+		if !rooted[path] {
+			t.Errorf("%s makes no context any more: take it out of roots", path)
+		}
+	}
+}
+
+// starts reports whether a goroutine begins at n.
+func starts(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return true
+	case *ast.CallExpr:
+		sel, ok := n.Fun.(*ast.SelectorExpr)
+		return ok && sel.Sel.Name == "Go" && len(n.Args) == 1
+	}
+	return false
+}
+
+// isCall reports whether a call is pkg.name.
+func isCall(call *ast.CallExpr, pkg, name string) bool {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != name {
+		return false
+	}
+	from, ok := sel.X.(*ast.Ident)
+	return ok && from.Name == pkg
+}

@@ -1,0 +1,158 @@
+package shape
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const ours = "familiar/internal/"
+
+// mayImport says which packages of ours each package may import. Read from top to bottom it is the architecture:
+// a line names only what stands above it, except that an adapter hangs off its seam.
+var mayImport = map[string]string{
+	// Words and stores: they know nothing of the product.
+	"chat":        "",
+	"secret":      "",
+	"setting":     "secret",
+	"phrase":      "chat",
+	"sqlite":      "",
+	"journal":     "",
+	"process":     "",
+	"kv":          "sqlite",
+	"inbox":       "chat sqlite",
+	"audit":       "chat journal setting",
+	"redact":      "secret",
+	"logging":     "chat redact secret setting",
+	"instance":    "setting",
+	"workspace":   "process setting",
+	"llm/llmtest": "", // packages named …test are for tests: the scripted model, and the contracts of the seams
+
+	// Seams: where the process ends. Beside each the adapters, and the contract that they must pass.
+	"platform":              "chat",
+	"platform/platformtest": "chat platform",
+	"platform/web":          "chat kv login platform secret setting sqlite",
+	"tool":                  "chat",
+	"toolserver":            "chat secret setting tool",
+	"skill":                 "chat setting tool workspace",
+	"agent":                 "chat tool workspace",
+	"agent/agenttest":       "agent chat tool workspace",
+	"agent/acp":             "agent chat process secret setting tool workspace",
+	"agent/script":          "agent chat tool workspace",
+
+	// Decisions and features: what Familiar does with what it hears. None imports another.
+	"gate":       "chat kv phrase setting",
+	"permission": "agent chat setting skill tool workspace",
+	"login":      "kv secret sqlite",
+	"command":    "chat phrase tool",
+	"history":    "chat platform sqlite tool",
+	"memory":     "chat journal setting tool workspace",
+	"briefing":   "agent chat setting workspace",
+	"outbox":     "chat platform secret setting sqlite tool",
+
+	// The desks, the rooms, and the program around them.
+	"desk":                "agent chat",
+	"desk/companion":      "agent briefing chat desk history memory outbox phrase setting tool workspace",
+	"room":                "chat desk phrase setting",
+	"console/consoletest": "chat console login",
+	"console":             "chat login phrase secret setting",
+	"config":              "agent/acp audit briefing desk/companion gate instance logging memory outbox permission platform/web room secret setting skill toolserver workspace",
+	"host":                "*",
+	"cli":                 "config host instance logging process secret setting toolserver workspace",
+	"shape":               "",
+	"cmd/familiar":        "cli",
+}
+
+// foreign says who may use a module that is not ours. One kind of work has one engine, behind one package.
+var foreign = map[string]string{
+	"github.com/coder/acp-go-sdk":         "agent/acp",
+	"github.com/google/jsonschema-go":     "tool",
+	"github.com/landlock-lsm/go-landlock": "process workspace",
+	"github.com/lmittmann/tint":           "logging",
+	"github.com/modelcontextprotocol/":    "toolserver",
+	"github.com/rivo/uniseg":              "outbox",
+	"github.com/santhosh-tekuri/":         "",
+	"github.com/spf13/cobra":              "cli",
+	"github.com/yuin/goldmark":            "platform/web",
+	"go.yaml.in/yaml/v4":                  "config setting skill",
+	"golang.org/x/sys":                    "agent/acp instance process workspace",
+	"golang.org/x/term":                   "cli logging",
+	"modernc.org/sqlite":                  "sqlite",
+	"github.com/invopop/jsonschema":       "",
+	"github.com/chromedp/":                "",
+	"pgregory.net/rapid":                  "",
+	"go.uber.org/goleak":                  "",
+	"github.com/rogpeppe/go-internal":     "",
+}
+
+func TestImports(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range all(t) {
+		if strings.HasSuffix(f.path, "_test.go") {
+			continue
+		}
+		allowed, known := mayImport[f.pkg]
+		if !known && !seen[f.pkg] {
+			t.Errorf("package %s has no line in mayImport: say there what it may import", f.pkg)
+		}
+		seen[f.pkg] = true
+		for _, imp := range f.ast.Imports {
+			name, err := strconv.Unquote(imp.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch target, internal := strings.CutPrefix(name, ours); {
+			case internal && known && allowed != "*" && !slices.Contains(strings.Fields(allowed), target):
+				t.Errorf("%s imports %s, which mayImport does not allow %s", f.at(imp), target, f.pkg)
+			case !internal && !f.test && strings.Contains(strings.Split(name, "/")[0], "."):
+				checkForeign(t, f, name)
+			}
+			if imp.Name != nil && imp.Name.Name == "_" && name != "embed" && f.pkg != "sqlite" {
+				t.Errorf("%s imports %s only for what its init does", f.at(imp), name)
+			}
+		}
+	}
+}
+
+func checkForeign(t *testing.T, f file, name string) {
+	t.Helper()
+	for module, users := range foreign {
+		if strings.HasPrefix(name, module) {
+			if !slices.Contains(strings.Fields(users), f.pkg) {
+				t.Errorf("%s imports %s, which foreign does not allow %s", f.path, name, f.pkg)
+			}
+			return
+		}
+	}
+	t.Errorf("%s imports %s, which has no line in foreign", f.path, name)
+}
+
+// TestTableKeepsTheDirections guards the table itself against a hurried edit.
+func TestTableKeepsTheDirections(t *testing.T) {
+	for pkg, allowed := range mayImport {
+		for _, target := range strings.Fields(allowed) {
+			if target == "*" {
+				continue
+			}
+			switch {
+			case target == "config" && pkg != "cli":
+				t.Errorf("%s may import config: only host and cli may", pkg)
+			case target == "host" && pkg != "cli", target == "cli" && pkg != "cmd/familiar":
+				t.Errorf("%s may import %s, which stands above it", pkg, target)
+			case strings.HasPrefix(pkg, "desk/") && strings.HasPrefix(target, "desk/"):
+				t.Errorf("%s may import another desk, %s", pkg, target)
+			case adapter(target) && pkg != "config":
+				t.Errorf("%s may import the adapter %s: only host names adapters", pkg, target)
+			}
+			if _, ok := mayImport[target]; !ok {
+				t.Errorf("%s may import %s, which has no line of its own", pkg, target)
+			}
+		}
+	}
+}
+
+// adapter reports whether a package hangs off a seam.
+func adapter(pkg string) bool {
+	return strings.HasPrefix(pkg, "platform/") || strings.HasPrefix(pkg, "agent/") || strings.HasPrefix(pkg, "desk/")
+}
