@@ -53,7 +53,7 @@ var mayImport = map[string]string{
 
 	// The desks, the rooms, and the program around them.
 	"desk":                "agent chat",
-	"desk/companion":      "agent briefing chat desk history memory outbox phrase setting tool workspace",
+	"desk/companion":      "agent audit briefing chat desk history memory outbox permission phrase setting tool workspace",
 	"room":                "chat desk phrase setting",
 	"console/consoletest": "chat console login",
 	"console":             "chat login phrase secret setting",

@@ -2,6 +2,8 @@ package shape
 
 import (
 	"go/ast"
+	"go/parser"
+	"go/token"
 	"testing"
 )
 
@@ -103,4 +105,23 @@ func nesting(body *ast.BlockStmt) int {
 	}
 	walk(body, 0)
 	return deepest
+}
+
+// TestNesting checks the counter itself.
+func TestNesting(t *testing.T) {
+	for want, body := range map[int]string{
+		0: `x := 1; _ = x`,
+		1: `if a { b() } else if c { d() } else { e() }`,
+		2: `for { switch a { case 1: b() } }`,
+		3: `for range a { select { case <-c: if d { e() } } }`,
+		4: `if a { for { if b { if c { d() } } } }; func() { if e { f() } }()`,
+	} {
+		tree, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() {"+body+"}", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := nesting(tree.Decls[0].(*ast.FuncDecl).Body); got != want {
+			t.Errorf("%s: nested %d deep, want %d", body, got, want)
+		}
+	}
 }
