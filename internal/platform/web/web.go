@@ -1,0 +1,134 @@
+// Package web is the chat over HTTP: the routes under /v1/sessions that the page, the command line and scripts
+// use. It is a platform like any other: what is posted becomes a chat.Event, a chat.Action becomes a line of the
+// session's stream.
+//
+// It promises: a message that was answered with 202 was heard; the same id is heard once; a stream is durable
+// and replayable from any index for 30 days or 10,000 events, whichever is less; indexes of a session only grow.
+// Whoever reaches the routes is the owner: whether they may is decided in front, not here.
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"familiar/internal/chat"
+	"familiar/internal/platform"
+	"familiar/internal/sqlite"
+)
+
+// Name is the platform's word in places, files and metrics.
+const Name = "web"
+
+// MaxText is the longest reply, in runes.
+const MaxText = 100_000
+
+// owner is the only person of this platform: the holder of the token or of a page session.
+var owner = chat.Person{Platform: Name, ID: "owner"}
+
+// Deps is what the platform needs of its host.
+type Deps struct {
+	Log *slog.Logger
+	// Stop ends the running turn of a place and says whether there was one.
+	Stop func(ctx context.Context, place chat.Place) bool
+	// ViaPage says that a request came with a page session, not with the bearer. Answers need one.
+	ViaPage func(r *http.Request) bool
+	// Closing ends every open stream when it is closed; the host closes it before it shuts the listener. Until
+	// then streams stay open after Run has ended, so that the last replies still arrive.
+	Closing <-chan struct{}
+}
+
+// Web is the platform. Safe for concurrent use.
+type Web struct {
+	db   *sqlite.DB
+	deps Deps
+
+	mu    sync.Mutex
+	hear  chat.Hear // nil while Run does not run
+	posts sync.WaitGroup
+	feeds map[string]*feed
+}
+
+var (
+	_ platform.Platform = (*Web)(nil)
+	_ platform.Served   = (*Web)(nil)
+)
+
+// New makes the platform and its tables, and closes the turns that an earlier process left open. It must be the
+// only Web on db.
+func New(ctx context.Context, db *sqlite.DB, _ Config, deps Deps) (*Web, error) {
+	if err := db.Migrate(ctx, Name, schema...); err != nil {
+		return nil, err
+	}
+	w := &Web{db: db, deps: deps, feeds: map[string]*feed{}}
+	if err := w.closeCutOff(ctx); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Name returns "web".
+func (w *Web) Name() string { return Name }
+
+// Abilities says what a stream can show.
+func (w *Web) Abilities() chat.Abilities {
+	return chat.Abilities{MaxText: MaxText, Unit: chat.Runes, Edit: true, Delete: true, React: true,
+		Progress: true, Idempotent: true}
+}
+
+// Run takes posts until ctx ends, and forgets once a day what is too old. It returns when no post is being heard.
+func (w *Web) Run(ctx context.Context, hear chat.Hear, up func()) error {
+	w.mu.Lock()
+	if w.hear != nil {
+		w.mu.Unlock()
+		return platform.Fatal{Err: errors.New("the web platform runs already")}
+	}
+	w.hear = hear
+	w.mu.Unlock()
+	defer w.stopHearing()
+	up()
+	w.tryForget(ctx)
+	daily := time.NewTicker(24 * time.Hour)
+	defer daily.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-daily.C:
+			w.tryForget(ctx)
+		}
+	}
+}
+
+func (w *Web) stopHearing() {
+	w.mu.Lock()
+	w.hear = nil
+	w.mu.Unlock()
+	w.posts.Wait()
+}
+
+// listening returns hear, and done to call when the event was heard; ok is false when nobody listens.
+func (w *Web) listening() (hear chat.Hear, done func(), ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.hear == nil {
+		return nil, nil, false
+	}
+	w.posts.Add(1)
+	return w.hear, w.posts.Done, true
+}
+
+// tryForget removes what is too old. When that fails, the next day will do.
+func (w *Web) tryForget(ctx context.Context) {
+	if err := w.forget(ctx); err != nil && ctx.Err() == nil {
+		w.deps.Log.Warn("old stream events stay", chat.KeyPlatform, Name, chat.KeyErr, err.Error())
+	}
+}
+
+// placeOf is the place of a session.
+func placeOf(session string) chat.Place {
+	return chat.Place{Platform: Name, ID: session, Kind: chat.Direct}
+}
