@@ -6,6 +6,7 @@ package room
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -62,6 +63,13 @@ func New(ctx context.Context, d desk.Desk, hooks Hooks, now func() time.Time) *R
 
 // Post puts an event in line. ahead is how many wait or run before it.
 func (rs *Rooms) Post(ev chat.Event, trust chat.Trust) (outcome chat.Outcome, ahead int) {
+	return rs.post(ev, trust, queueLimit)
+}
+
+// Resume puts an event in line that was accepted before this process began; no room is too full for it.
+func (rs *Rooms) Resume(ev chat.Event, trust chat.Trust) { rs.post(ev, trust, math.MaxInt) }
+
+func (rs *Rooms) post(ev chat.Event, trust chat.Trust, limit int) (outcome chat.Outcome, ahead int) {
 	key := rs.desk.Room(ev)
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -74,7 +82,7 @@ func (rs *Rooms) Post(ev chat.Event, trust chat.Trust) (outcome chat.Outcome, ah
 		rs.open[key] = r
 		rs.idle.Go(func() { rs.run(key, r) })
 	}
-	if len(r.queue) >= queueLimit {
+	if len(r.queue) >= limit {
 		return chat.Busy, len(r.queue)
 	}
 	ahead = len(r.queue)

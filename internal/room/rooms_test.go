@@ -146,6 +146,10 @@ func TestAFullRoomIsBusy(t *testing.T) {
 		if outcome, _ := r.Post(event("a", "one too many"), chat.Owner); outcome != chat.Busy {
 			t.Fatal(outcome)
 		}
+		r.Resume(event("a", "accepted long ago"), chat.Owner)
+		if l := r.Load(); l.Waiting != queueLimit+1 {
+			t.Fatal(l)
+		}
 		r.post(t, "b", "another room", 0)
 		close(r.desk.hold("wait"))
 		synctest.Wait()
