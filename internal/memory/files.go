@@ -1,0 +1,145 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"familiar/internal/journal"
+)
+
+// fileKind says which of a person's two files.
+type fileKind int
+
+const (
+	publicFile fileKind = iota
+	privateFile
+)
+
+func (k fileKind) visibility() Visibility {
+	if k == publicFile {
+		return Public
+	}
+	return Private
+}
+
+func (k fileKind) name() string { return "memory." + string(k.visibility()) + ".jsonl" }
+
+// stamp tells one state of a file from another without reading it.
+type stamp struct {
+	size  int64
+	mtime time.Time
+	inode uint64
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	s := stamp{size: info.Size(), mtime: info.ModTime()}
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.inode = sys.Ino
+	}
+	return s
+}
+
+// file is one of the two files, and what was read of it.
+type file struct {
+	kind    fileKind
+	read    bool
+	stamp   stamp
+	lines   parsed
+	skipped int
+}
+
+// load reads the file when it is not as it was when last read, and reports whether it did. A missing file is
+// an empty one.
+func (f *file) load(folder string) (changed bool, err error) {
+	path := filepath.Join(folder, f.kind.name())
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		changed = f.read && f.stamp != stamp{}
+		*f = file{kind: f.kind, read: true}
+		return changed, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if f.read && f.stamp == stampOf(info) {
+		return false, nil
+	}
+	return true, f.parse(path)
+}
+
+// parse reads the whole file. The stamp is that of the opened file before reading, so that whatever is added
+// meanwhile is noticed next time.
+func (f *file) parse(path string) error {
+	f.read = false
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	var lines parsed
+	stats, err := journal.Scan(in, func(raw []byte) error { return lines.add(raw, f.kind) })
+	if err != nil {
+		return fmt.Errorf("read %s: %w", f.kind.name(), err)
+	}
+	f.read, f.stamp, f.lines, f.skipped = true, stampOf(info), lines, stats.Skipped
+	return nil
+}
+
+// append writes one line, on the disk when it returns. When nobody else changed the file since it was read, the
+// line is taken in directly, so that a long file is not read again for every line of ours.
+func (f *file) append(folder string, raw []byte) error {
+	path := filepath.Join(folder, f.kind.name())
+	out, err := journal.Open(path, journal.Options{Sync: true})
+	if err != nil {
+		return err
+	}
+	before, statErr := os.Stat(path)
+	err = out.Append(raw)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	after, afterErr := os.Stat(path)
+	ours := f.read && statErr == nil && afterErr == nil && stampOf(before) == f.stamp &&
+		stampOf(after).inode == f.stamp.inode && after.Size() == before.Size()+int64(len(raw))+1
+	if !ours || f.lines.add(raw, f.kind) != nil {
+		f.read = false
+		return nil
+	}
+	f.stamp = stampOf(after)
+	return nil
+}
+
+// ensure makes the two files, empty, where they are missing. A file that is there is not opened.
+func ensure(folder string) error {
+	made := false
+	for _, kind := range []fileKind{publicFile, privateFile} {
+		out, err := os.OpenFile(filepath.Join(folder, kind.name()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		made = true
+		if err := out.Close(); err != nil {
+			return err
+		}
+	}
+	if !made {
+		return nil
+	}
+	dir, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

@@ -1,0 +1,132 @@
+package memory
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+)
+
+// Notes are the Markdown files that agents share: knowledge that anybody may hear. They are only read here.
+type Notes struct {
+	dir      string
+	maxChars int
+}
+
+// OpenNotes returns the notes in the agent workspace dir, which need not be there yet.
+func OpenNotes(cfg Config, dir string) *Notes { return &Notes{dir: dir, maxChars: cfg.MaxChars} }
+
+// Note is a file in which something was found. Path is relative to the agent workspace, with slashes.
+type Note struct {
+	Path  string      `json:"filePath"`
+	Lines []NotedLine `json:"matchedLines"`
+}
+
+// NotedLine is a line that holds a keyword. Number counts from 1.
+type NotedLine struct {
+	Number int    `json:"lineNumber"`
+	Text   string `json:"content"`
+}
+
+// The bounds of one search. Agents write these files, so they may be anything.
+const (
+	maxNotes    = 5000     // files looked into
+	maxNote     = 1 << 20  // bytes read of one file
+	maxSearched = 32 << 20 // bytes read altogether
+	maxLines    = 20       // lines told of one file
+	maxLineText = 500      // characters told of one line
+)
+
+// errEnough ends a walk early.
+var errEnough = errors.New("enough")
+
+// Search returns the notes that hold one of the words of query, in the order of their paths: at most limit of
+// them, and not many more than memory.maxChars characters. Links and files called README.md are passed over.
+func (n *Notes) Search(ctx context.Context, query string, limit int) ([]Note, error) {
+	root, err := os.OpenRoot(n.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("search notes: %w", err)
+	}
+	defer root.Close()
+	s := noteSearch{root: root, words: keywords(query), limit: limit, left: n.maxChars}
+	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || ctx.Err() != nil {
+			return ctx.Err() // what cannot be read is passed over
+		}
+		return s.visit(name, entry)
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, fmt.Errorf("search notes: %w", err)
+	}
+	return s.found, nil
+}
+
+// noteSearch is one search under way.
+type noteSearch struct {
+	root  *os.Root
+	words []string
+	limit int
+	left  int // characters that may still be told
+
+	files int
+	bytes int64
+	found []Note
+}
+
+func (s *noteSearch) visit(name string, entry fs.DirEntry) error {
+	if !entry.Type().IsRegular() || path.Ext(name) != ".md" || path.Base(name) == "README.md" {
+		return nil
+	}
+	if s.files++; s.files > maxNotes || s.bytes > maxSearched || len(s.found) >= s.limit || s.left <= 0 {
+		return errEnough
+	}
+	note := Note{Path: name, Lines: s.read(name)}
+	if len(note.Lines) > 0 {
+		s.found = append(s.found, note)
+	}
+	return nil
+}
+
+// read returns the lines of one file that hold a keyword. A file that cannot be read has none.
+func (s *noteSearch) read(name string) []NotedLine {
+	// An agent may put a link or a pipe in the place of the file that was just seen there.
+	file, err := s.root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	in := bufio.NewScanner(io.LimitReader(file, maxNote))
+	in.Buffer(nil, maxNote+1)
+	var lines []NotedLine
+	for number := 1; in.Scan() && len(lines) < maxLines && s.left > 0; number++ {
+		s.bytes += int64(len(in.Bytes())) + 1
+		if s.holds(in.Text()) {
+			text := cut(strings.TrimSpace(strings.ToValidUTF8(in.Text(), "\ufffd")), maxLineText)
+			lines = append(lines, NotedLine{number, text})
+			s.left -= len([]rune(text))
+		}
+	}
+	return lines
+}
+
+func (s *noteSearch) holds(text string) bool {
+	text = strings.ToLower(text)
+	for _, word := range s.words {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}

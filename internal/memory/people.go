@@ -1,0 +1,131 @@
+package memory
+
+import (
+	"container/list"
+	"sync"
+
+	"familiar/internal/chat"
+)
+
+// The bounds of the cache: people whose files stay parsed, and bytes of those files together. Whoever is left
+// over is read again when they speak.
+const (
+	maxPeople = 64
+	maxBytes  = 32 << 20
+)
+
+// who names a person's workspace.
+type who struct{ platform, id string }
+
+// person is one person's files, parsed. Whoever holds mu is the one reader and writer of them.
+type person struct {
+	who who
+
+	mu     sync.Mutex
+	folder string
+	files  [2]file  // by fileKind
+	views  [2]*view // what is seen outside direct conversations, and in them; nil: to be resolved
+
+	users int // guarded by people.mu, like the two below
+	bytes int64
+	place *list.Element
+}
+
+// people holds who spoke lately. A person in use is never dropped, so that nobody has two writers.
+type people struct {
+	mu    sync.Mutex
+	all   map[who]*person
+	order *list.List // of *person, the latest first
+	bytes int64
+}
+
+// take returns the person, locked. The caller gives them back.
+func (p *people) take(of chat.Person) *person {
+	key := who{of.Platform, of.ID}
+	p.mu.Lock()
+	one, ok := p.all[key]
+	if !ok {
+		one = &person{who: key}
+		one.files[publicFile].kind, one.files[privateFile].kind = publicFile, privateFile
+		one.place = p.order.PushFront(one)
+		p.all[key] = one
+	}
+	p.order.MoveToFront(one.place)
+	one.users++
+	p.mu.Unlock()
+	one.mu.Lock()
+	return one
+}
+
+// give unlocks the person, and drops people while there are too many.
+func (p *people) give(one *person) {
+	bytes := one.files[publicFile].stamp.size + one.files[privateFile].stamp.size
+	one.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bytes += bytes - one.bytes
+	one.bytes = bytes
+	one.users--
+	for at := p.order.Back(); at != nil && (len(p.all) > maxPeople || p.bytes > maxBytes); {
+		old := at.Value.(*person) //nolint:forcetypeassert // nothing else is ever put in
+		before := at.Prev()
+		if old.users == 0 && old != one {
+			p.order.Remove(at)
+			delete(p.all, old.who)
+			p.bytes -= old.bytes
+		}
+		at = before
+	}
+}
+
+// view is what may be seen in one kind of place. It is never changed once made.
+type view struct {
+	memories []Memory
+	once     sync.Once
+	index    index
+}
+
+// search returns the hits of keywords, the best first.
+func (v *view) search(keywords []string) []Memory {
+	v.once.Do(func() { v.index = newIndex(v.memories) })
+	return v.index.search(keywords)
+}
+
+// view returns what may be seen now, reading the files that changed. Outside direct conversations the private
+// file is left alone.
+func (p *person) view(private bool) (v *view, skipped int, err error) {
+	slot, files := 0, p.files[:1]
+	if private {
+		slot, files = 1, p.files[:]
+	}
+	for i := range files {
+		changed, err := files[i].load(p.folder)
+		if err != nil {
+			return nil, 0, err
+		}
+		if changed {
+			skipped += files[i].skipped
+			p.forget()
+		}
+	}
+	if p.views[slot] == nil {
+		p.views[slot] = &view{memories: visible(private, files)}
+	}
+	return p.views[slot], skipped, nil
+}
+
+// forget drops what was resolved.
+func (p *person) forget() { p.views = [2]*view{} }
+
+func visible(private bool, files []file) []Memory {
+	if private {
+		return resolve(files[publicFile].lines, files[privateFile].lines)
+	}
+	var seen []Memory
+	for _, m := range resolve(files[publicFile].lines) {
+		if m.Visibility == Public {
+			seen = append(seen, m)
+		}
+	}
+	return seen
+}
