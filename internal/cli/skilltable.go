@@ -1,0 +1,69 @@
+package cli
+
+// kind says how the value of a flag becomes a parameter.
+type kind int
+
+const (
+	word    kind = iota // a short text that no person wrote: an id, a choice, an emoji
+	number              // a whole number
+	list                // words with commas between them; may be repeated
+	yes                 // a switch that sets the parameter to true
+	no                  // a switch that sets the parameter to false
+	payload             // free text, by file or standard input
+)
+
+// skillFlag is one flag of a skill. A payload's flag is NAME-file; NAME itself, with its short form, is the old
+// way that put the text on the command line, and is refused.
+type skillFlag struct {
+	name, short string
+	param       string
+	kind        kind
+	required    bool
+	doc         string
+}
+
+// skillSpec is one skill as the command line knows it.
+type skillSpec struct {
+	name, doc string
+	flags     []skillFlag
+	example   string // what follows «familiar skill »
+}
+
+// skillTable is the one list of skills and their flags. Parameters and their meaning are the tools'.
+func skillTable() []skillSpec {
+	importance := skillFlag{"importance", "i", "importance", word, false, "high or normal"}
+	related := skillFlag{"related-to", "", "relatedTo", list, false, "ids of related memories, with commas"}
+	supersedes := skillFlag{"supersedes", "", "supersedes", list, false, "ids of memories that this one replaces, with commas"}
+	message := skillFlag{"message", "m", "message", payload, true, "the text"}
+	return []skillSpec{
+		{"memory-save", "Keep something about the person", []skillFlag{
+			{"content", "c", "content", payload, true, "what to remember"}, importance, related, supersedes,
+		}, `memory-save --content-file "$TMPDIR/memory.txt" --importance high`},
+		{"memory-search", "Find what was kept", []skillFlag{
+			{"query", "q", "query", payload, true, "the words to look for"},
+			{"limit", "", "limit", number, false, "the most results"},
+		}, `memory-search --query-file "$TMPDIR/query.txt" --limit 5`},
+		{"memory-patch", "Change the state of a memory", []skillFlag{
+			{"memory-id", "m", "memory_id", word, true, "the memory's id"},
+			{"enabled", "", "enabled", yes, false, "use the memory again"},
+			{"disabled", "", "enabled", no, false, "stop using the memory"},
+			{"visibility", "", "visibility", word, false, "public or private"}, importance, related, supersedes,
+		}, `memory-patch --memory-id mem_abc_123456 --disabled`},
+		{"send-reply", "Answer the person, once", []skillFlag{message},
+			`send-reply --message-file "$TMPDIR/reply.txt"`},
+		{"edit-reply", "Change the answer that was sent", []skillFlag{
+			{"message-id", "", "messageId", word, true, "the id that send-reply gave"}, message,
+		}, `edit-reply --message-id 42 --message-file "$TMPDIR/reply.txt"`},
+		{"react-message", "Put an emoji on the person's message", []skillFlag{
+			{"emoji", "e", "emoji", word, true, "the emoji"},
+		}, `react-message --emoji 👍`},
+		{"get-message", "Read one message", []skillFlag{
+			{"message-id", "", "messageId", word, false, "the message's id; left out: your last reply"},
+		}, `get-message --message-id 42`},
+		{"fetch-context", "Read more of the conversation", []skillFlag{
+			{"type", "t", "type", word, true, "recent_messages, search_messages or user_info"},
+			{"query", "q", "query", payload, false, "the words to look for, for search_messages"},
+			{"limit", "", "limit", number, false, "the most messages"},
+		}, `fetch-context --type recent_messages --limit 30`},
+	}
+}
