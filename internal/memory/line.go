@@ -43,9 +43,12 @@ type parsed struct {
 // add takes in one line. A line that is none of ours is journal.ErrSkip; a kind that we do not know yet is
 // passed over.
 func (p *parsed) add(raw []byte, file fileKind) error {
-	var l line
-	if err := json.Unmarshal(raw, &l); err != nil {
-		return fmt.Errorf("%w: %w", journal.ErrSkip, err)
+	l, ok := quick(raw)
+	if !ok {
+		l = line{}
+		if err := json.Unmarshal(raw, &l); err != nil {
+			return fmt.Errorf("%w: %w", journal.ErrSkip, err)
+		}
 	}
 	switch l.Type {
 	case "memory":

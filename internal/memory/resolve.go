@@ -1,19 +1,24 @@
 package memory
 
-import (
-	"slices"
-)
+import "slices"
 
 // resolve applies every patch to its memory, in the order of the patches' times, and returns the memories, the
 // oldest first. Patches for memories that are not there do nothing; of two memories of one id the first counts.
 func resolve(files ...parsed) []Memory {
-	var memories []Memory
+	count := 0
+	for _, f := range files {
+		count += len(f.memories)
+	}
+	memories := make([]Memory, 0, count)
 	var patches []patch
 	for _, f := range files {
 		memories = append(memories, f.memories...)
 		patches = append(patches, f.patches...)
 	}
-	slices.SortStableFunc(memories, func(a, b Memory) int { return a.At.Compare(b.At) })
+	older := func(a, b Memory) int { return a.At.Compare(b.At) }
+	if !slices.IsSortedFunc(memories, older) { // one file nearly always is
+		slices.SortStableFunc(memories, older)
+	}
 	at := make(map[string]int, len(memories))
 	memories = slices.DeleteFunc(memories, func(m Memory) bool {
 		if _, twice := at[m.ID]; twice {
