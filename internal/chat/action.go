@@ -53,10 +53,11 @@ type (
 		Key     string
 	}
 	// Show tells what a turn is doing, on platforms whose Abilities say Progress. It is lossy on a slow
-	// platform, and holds no words of anybody.
+	// platform, and holds no words of anybody. Answers is the message that the turn is about.
 	Show struct {
 		Place    Place
 		Turn     TurnID
+		Answers  MessageID
 		Progress Progress
 	}
 )

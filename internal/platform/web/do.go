@@ -39,7 +39,8 @@ type (
 		Emoji   string         `json:"emoji,omitempty"`
 	}
 	turned struct {
-		Turn chat.TurnID `json:"turnId"`
+		Turn    chat.TurnID    `json:"turnId"`
+		Answers chat.MessageID `json:"answers,omitempty"` // the message that the turn is about
 	}
 	requested struct {
 		Turn chat.TurnID `json:"turnId"`
@@ -168,7 +169,7 @@ func show(ctx context.Context, p *pen, a chat.Show) (_ chat.Receipt, err error) 
 	kind := string(a.Progress.Stage)
 	switch a.Progress.Stage {
 	case chat.TurnStarted:
-		if _, err = put(ctx, p, kind, turned{a.Turn}); err == nil {
+		if _, err = put(ctx, p, kind, turned{a.Turn, a.Answers}); err == nil {
 			_, err = p.tx.ExecContext(ctx, `INSERT OR IGNORE INTO web_turns VALUES (?, ?)`, p.session, string(a.Turn))
 		}
 	case chat.ToolStarted:
@@ -176,18 +177,18 @@ func show(ctx context.Context, p *pen, a chat.Show) (_ chat.Receipt, err error) 
 	case chat.ToolEnded:
 		_, err = put(ctx, p, kind, resulted{a.Turn, a.Progress.Tool, a.Progress.OK})
 	case chat.TurnCompleted, chat.TurnFailed, chat.TurnCancelled:
-		err = endTurn(ctx, p, kind, a.Turn)
+		err = endTurn(ctx, p, kind, turned{a.Turn, a.Answers})
 	default:
 		return chat.Receipt{}, platform.ErrUnsupported
 	}
 	return chat.Receipt{At: p.at}, err
 }
 
-func endTurn(ctx context.Context, p *pen, kind string, turn chat.TurnID) error {
-	if _, err := put(ctx, p, kind, turned{turn}); err != nil {
+func endTurn(ctx context.Context, p *pen, kind string, t turned) error {
+	if _, err := put(ctx, p, kind, t); err != nil {
 		return err
 	}
-	_, err := p.tx.ExecContext(ctx, `DELETE FROM web_turns WHERE session = ? AND turn = ?`, p.session, string(turn))
+	_, err := p.tx.ExecContext(ctx, `DELETE FROM web_turns WHERE session = ? AND turn = ?`, p.session, string(t.Turn))
 	if err != nil {
 		return fmt.Errorf("end the turn: %w", err)
 	}
