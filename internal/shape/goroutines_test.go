@@ -8,6 +8,8 @@ import (
 // starters are the files that may start a goroutine (a go statement, or the Go method of a group), each with
 // who waits for what it starts.
 var starters = map[string]string{
+	"internal/agent/acp/acp.go":     "Open waits for its watch of the end, Close for every session that it ends",
+	"internal/agent/acp/open.go":    "the session's Close waits for the watch of its process",
 	"internal/agent/acp/conn.go":    "conn.close waits for the reader, the writer and the hander",
 	"internal/process/process.go":   "Stop waits for the watch of the tree",
 	"internal/process/stop.go":      "the watch waits for the reader of stderr",

@@ -61,7 +61,7 @@ var mayImport = map[string]string{
 	"host":                "*",
 	"cli":                 "config host instance logging process secret setting toolserver workspace",
 	"shape":               "",
-	"cmd/familiar":        "cli",
+	"cmd/familiar":        "cli process",
 }
 
 // foreign says who may use a module that is not ours. One kind of work has one engine, behind one package.
@@ -76,7 +76,7 @@ var foreign = map[string]string{
 	"github.com/spf13/cobra":              "cli",
 	"github.com/yuin/goldmark":            "platform/web",
 	"go.yaml.in/yaml/v4":                  "config setting skill",
-	"golang.org/x/sys":                    "agent/acp instance process workspace",
+	"golang.org/x/sys":                    "agent/acp instance process skill workspace",
 	"golang.org/x/term":                   "cli logging",
 	"modernc.org/sqlite":                  "sqlite",
 	"github.com/invopop/jsonschema":       "",

@@ -99,7 +99,7 @@ func TestCharters(t *testing.T) {
 	for pkg, text := range charters {
 		want := "Package " + path.Base(pkg) + " "
 		if pkg == "cmd/familiar" {
-			want = "Familiar "
+			want = "Command familiar "
 		}
 		if !strings.HasPrefix(text, want) {
 			t.Errorf("package %s: its comment does not begin with %q", pkg, want)

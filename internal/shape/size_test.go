@@ -17,6 +17,11 @@ const (
 	maxInterface = 5 // methods of an interface of ours
 )
 
+// largePackages may be larger, each with why it is not two.
+var largePackages = map[string]string{
+	"agent/acp": "the connection, the session and the process of an agent share one life; see decision 005",
+}
+
 // longFiles may be longer: they are tables.
 var longFiles = map[string]bool{}
 
@@ -43,7 +48,7 @@ func TestSizes(t *testing.T) {
 		})
 	}
 	for pkg, lines := range packages {
-		if lines > maxPackage {
+		if lines > maxPackage && largePackages[pkg] == "" {
 			t.Errorf("package %s has %d lines, more than %d", pkg, lines, maxPackage)
 		}
 	}
