@@ -27,7 +27,7 @@ var mayImport = map[string]string{
 	"logging":     "chat redact secret setting",
 	"instance":    "setting",
 	"workspace":   "process setting",
-	"llm/llmtest": "", // packages named …test are for tests: the scripted model, and the contracts of the seams
+	"llm/llmtest": "", // packages named …test are for tests, and agent/script too: scripted counterparts, contracts of the seams
 
 	// Seams: where the process ends. Beside each the adapters, and the contract that they must pass.
 	"platform":              "chat",
@@ -57,9 +57,9 @@ var mayImport = map[string]string{
 	"room":                "chat desk phrase setting",
 	"console/consoletest": "chat console login",
 	"console":             "chat login phrase secret setting",
-	"config":              "agent/acp audit briefing desk/companion gate instance logging memory outbox permission platform/web room secret setting skill toolserver workspace",
+	"config":              "agent/acp audit briefing chat desk/companion gate instance logging memory outbox permission platform/web room secret setting skill toolserver workspace",
 	"host":                "*",
-	"cli":                 "config host instance logging process secret setting toolserver workspace",
+	"cli":                 "chat config control host instance logging process secret setting toolserver workspace",
 	"shape":               "",
 	"cmd/familiar":        "cli process",
 }

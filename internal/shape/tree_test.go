@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,6 +33,9 @@ type file struct {
 func (f file) at(n ast.Node) string {
 	return f.path + ":" + strconv.Itoa(f.set.Position(n.Pos()).Line)
 }
+
+// support names the packages that only tests and benches use: contracts of the seams, scripted counterparts.
+var support = regexp.MustCompile(`test$|/agent/script$`)
 
 // parsed reads every Go file below cmd and internal, once.
 var parsed = sync.OnceValues(func() ([]file, error) {
@@ -76,7 +80,7 @@ func parse(name string) (file, error) {
 	return file{
 		path:  rel,
 		pkg:   strings.TrimPrefix(path.Dir(rel), "internal/"),
-		test:  strings.HasSuffix(name, "_test.go") || strings.HasSuffix(path.Dir(rel), "test"),
+		test:  strings.HasSuffix(name, "_test.go") || support.MatchString(path.Dir(rel)),
 		gen:   strings.HasSuffix(name, "_gen.go"),
 		lines: strings.Count(string(text), "\n"),
 		set:   set,
