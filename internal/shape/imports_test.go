@@ -58,6 +58,7 @@ var mayImport = map[string]string{
 	"console/consoletest": "chat console login",
 	"console":             "chat login phrase secret setting",
 	"config":              "agent/acp audit briefing chat desk/companion gate instance logging memory outbox permission platform/web room secret setting skill toolserver workspace",
+	"control":             "chat instance secret setting",
 	"host":                "*",
 	"cli":                 "chat config control host instance logging process secret setting toolserver workspace",
 	"shape":               "",
