@@ -88,12 +88,12 @@ func oneSkill(spec skillSpec, timeout time.Duration) *cobra.Command {
 	return cmd
 }
 
-// report makes the call and prints the answer. A text that reached the skill is used up; one that did not is
-// kept, so that the agent can try again.
+// report makes the call and prints the answer. A text that went through is used up; one that was refused is kept,
+// so that the agent can mend the call and try again.
 func (c skillCall) report(cmd *cobra.Command, texts []text) error {
-	answer, answered := c.do(cmd.Context())
+	answer := c.do(cmd.Context())
 	for _, t := range texts {
-		if answered {
+		if answer.Success {
 			t.used()
 		}
 	}

@@ -232,7 +232,11 @@ func TestSkillEnvironment(t *testing.T) {
 func TestSkillRefusalOfTheAPI(t *testing.T) {
 	r := newSkillRig(t)
 	r.status, r.answer = 429, `{"success":false,"error":"the reply was sent already","statusCode":429}`
-	code, out, errs := r.run("", "send-reply", "--message-file", r.file("t", "x"))
+	path := r.file("t", "x")
+	code, out, errs := r.run("", "send-reply", "--message-file", path)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatal("the text is gone although it was refused")
+	}
 	if code != 1 || strings.TrimSpace(out) != r.answer || errs != "" {
 		t.Fatalf("exit %d, %q, %q", code, out, errs)
 	}

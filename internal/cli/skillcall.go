@@ -39,18 +39,18 @@ type skillAnswer struct {
 	StatusCode int             `json:"statusCode,omitempty"`
 }
 
-// do makes the call. answered is false when no answer came; the answer then says why.
-func (c skillCall) do(ctx context.Context) (a skillAnswer, answered bool) {
+// do makes the call. When no answer came, the answer says why.
+func (c skillCall) do(ctx context.Context) skillAnswer {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	a, err := c.ask(ctx)
 	switch {
 	case err == nil:
-		return a, true
+		return a
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return skillAnswer{Error: fmt.Sprintf("no answer from %s within %v; whether %s took effect is not known", c.api, c.timeout, c.name)}, false
+		return skillAnswer{Error: fmt.Sprintf("no answer from %s within %v; whether %s took effect is not known", c.api, c.timeout, c.name)}
 	}
-	return skillAnswer{Error: fmt.Sprintf("%s could not be called at %s: %v", c.name, c.api, err)}, false
+	return skillAnswer{Error: fmt.Sprintf("%s could not be called at %s: %v", c.name, c.api, err)}
 }
 
 func (c skillCall) ask(ctx context.Context) (skillAnswer, error) {
