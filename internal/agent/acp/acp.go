@@ -1,0 +1,184 @@
+// Package acp runs external agents that speak the Agent Client Protocol, version 1, over their standard streams:
+// one process for each session, confined to the folders of the person it works for, with an environment built
+// from nothing.
+//
+// What it promises: everything that an agent sends is handled in the order in which it was sent, and nothing of it
+// goes anywhere but to the Watcher of the running turn. Nothing that an agent does can hang or end us: lines may
+// be 64 MiB long, noise is skipped and counted, memory is bounded, an agent that does not read, does not answer,
+// says nothing or dies ends its own calls and no others. When a session is closed its process is gone, and
+// everything that descends from it. Nothing that was said is logged, at any level.
+package acp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"familiar/internal/agent"
+	"familiar/internal/chat"
+	"familiar/internal/process"
+	"familiar/internal/secret"
+	"familiar/internal/tool"
+	"familiar/internal/workspace"
+)
+
+// Deps are what the house gives to an agent.
+type Deps struct {
+	Log   *slog.Logger
+	Vault *secret.Vault // masks what an agent says when it does not start; may be nil
+	// Enter makes the folders that a session stands in.
+	Enter func(workspace.Ref) (*workspace.Stand, error)
+	// Door lets the agent's process reach the tools.
+	Door func(tool.Caller) (tool.Door, error)
+	// Skills is the folder with the skills to lay out, "" for none.
+	Skills string
+	// Home is the operator's own HOME, where the profile's login files are; "" for none.
+	Home string
+	// Parent is our own environment, KEY=value, of which a few variables are handed on.
+	Parent []string
+	// Idle counts the outcomes of idle checks (OutcomeAlive, OutcomeDead, OutcomeGone); may be nil.
+	Idle func(outcome string)
+}
+
+// Agent starts external agents. Safe for concurrent use.
+type Agent struct {
+	cfg     Config
+	profile Profile
+	deps    Deps
+	log     *slog.Logger
+	spawn   func(ctx context.Context, s *session) (*child, error) // tests put something else in its place
+
+	slots    chan struct{}
+	mu       sync.Mutex
+	sessions map[*session]bool
+	leaving  bool
+	leave    chan struct{} // closed when Close begins
+	opening  sync.WaitGroup
+}
+
+// New makes an agent; it starts nothing. It fails when the executable is not there, and where the kernel has no
+// Landlock unless sandbox.unconfined is set.
+func New(cfg Config, profile Profile, deps Deps) (*Agent, error) {
+	a := newAgent(cfg, profile, deps)
+	l := launcher{agent: a}
+	var err error
+	if l.path, err = profile.found(); err != nil {
+		return nil, err
+	}
+	if l.self, err = os.Executable(); err == nil {
+		l.self, err = filepath.EvalSymlinks(l.self)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find our own executable: %w", err)
+	}
+	if _, err := process.Confinable(); err != nil {
+		if !cfg.Sandbox.Unconfined {
+			return nil, fmt.Errorf("agents cannot be confined here: %w; set agent.sandbox.unconfined to run them without walls", err)
+		}
+		a.log.Warn("agents run without walls: they can read and write whatever this program can", chat.KeyErr, err)
+		l.open = true
+	}
+	if !profile.Restricted {
+		a.log.Warn("this agent's own tools are not restricted by us; only its walls hold it", "agent", profile.Name)
+	}
+	a.spawn = l.spawn
+	return a, nil
+}
+
+func newAgent(cfg Config, profile Profile, deps Deps) *Agent {
+	if deps.Idle == nil {
+		deps.Idle = func(string) {}
+	}
+	if deps.Door == nil {
+		deps.Door = func(tool.Caller) (tool.Door, error) { return tool.Door{}, nil }
+	}
+	return &Agent{cfg: cfg, profile: profile, deps: deps, log: deps.Log.With("agent", profile.Name),
+		slots: make(chan struct{}, max(cfg.MaxProcesses, 1)), sessions: map[*session]bool{}, leave: make(chan struct{})}
+}
+
+// Name says who thinks.
+func (a *Agent) Name() string { return a.profile.Name }
+
+// Open starts a process and opens the one session that it has. While as many run as may, it waits for one to end.
+func (a *Agent) Open(ctx context.Context, o agent.Opening) (agent.Session, error) {
+	a.mu.Lock()
+	if a.leaving {
+		a.mu.Unlock()
+		return nil, fmt.Errorf("open session: %w", chat.ErrShutdown)
+	}
+	a.opening.Add(1)
+	a.mu.Unlock()
+	defer a.opening.Done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var heed sync.WaitGroup
+	defer heed.Wait()
+	defer cancel(nil)
+	heed.Go(func() {
+		select {
+		case <-a.leave:
+			cancel(chat.ErrShutdown)
+		case <-ctx.Done():
+		}
+	})
+	select {
+	case a.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("open session: wait for an agent to end: %w", context.Cause(ctx))
+	}
+	s := &session{agent: a, log: a.log.With(chat.KeySession, callerSession(o)), over: make(chan struct{})}
+	a.mu.Lock()
+	a.sessions[s] = true
+	a.mu.Unlock()
+	if err := s.open(ctx, o); err != nil {
+		return nil, fmt.Errorf("open session: %w", errors.Join(err, s.Close()))
+	}
+	return s, nil
+}
+
+func callerSession(o agent.Opening) string {
+	if o.Tools == nil {
+		return o.Workspace.Session
+	}
+	return o.Tools.Session()
+}
+
+// Living returns how many processes there are, for the gauge.
+func (a *Agent) Living() int { return len(a.slots) }
+
+// left forgets a session that is closed, and makes room for another.
+func (a *Agent) left(s *session) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.sessions[s] {
+		delete(a.sessions, s)
+		<-a.slots
+	}
+}
+
+// Close ends every session and its process, and waits for them.
+func (a *Agent) Close() error {
+	a.mu.Lock()
+	if !a.leaving {
+		a.leaving = true
+		close(a.leave)
+	}
+	a.mu.Unlock()
+	a.opening.Wait()
+	a.mu.Lock()
+	rest := slices.Collect(maps.Keys(a.sessions))
+	a.mu.Unlock()
+	errs := make([]error, len(rest))
+	var all sync.WaitGroup
+	for i, s := range rest {
+		all.Go(func() { errs[i] = s.Close() })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,2 @@
+// Package agenttest is the contract that every agent must pass.
+package agenttest
