@@ -87,10 +87,10 @@ func (o *Outbox) key(t chat.Turn) (key string) {
 	return key
 }
 
-// Answered reports whether the turn has let the person see anything: a reply or a reaction.
-func (o *Outbox) Answered(t chat.Turn) (answered bool) {
-	o.count(t, func(c *tally) { answered = c.used[replies]+c.used[reactions] > 0 })
-	return answered
+// Deeds reports what the turn has let the person see.
+func (o *Outbox) Deeds(t chat.Turn) (replied, reacted bool) {
+	o.count(t, func(c *tally) { replied, reacted = c.used[replies] > 0, c.used[reactions] > 0 })
+	return replied, reacted
 }
 
 // Reply returns the newest reply of a turn, "" when there is none.
