@@ -1,6 +1,9 @@
 // Package workspace owns the directories that an agent may touch, and the walls around them. A person has one
 // folder for each platform; an agent that works for them stands in work/ inside it, with a temporary folder and
 // a HOME of its own. The files beside work/ (memories, reminders) are out of its reach.
+//
+// Folder names are made from ids that others chose, so nothing in an id can lead out of the root, and two ids
+// never share a folder.
 package workspace
 
 // Ref names a workspace without saying where it is, so that an agent may run on another machine.
