@@ -1,0 +1,67 @@
+package phrase
+
+// Key names a phrase. The words behind a constant are its placeholders, in the order of Say's arguments.
+type Key string
+
+// What the host says on its own.
+const (
+	Sorry         Key = "sorry"         // a turn failed: neutral, without any detail
+	CutOff        Key = "cutOff"        // a restart came between; the message has to be sent again
+	LostReply     Key = "lostReply"     // a restart came between; whether the reply went out is not known
+	InLine        Key = "inLine"        // ahead: how many are answered before
+	Busy          Key = "busy"          // too many wait already: this one was not taken
+	NoAgent       Key = "noAgent"       // next: what the operator can do
+	Stopped       Key = "stopped"       // /stop ended something
+	NothingToStop Key = "nothingToStop" // /stop found nothing
+	CommandFailed Key = "commandFailed" // command
+	OwnerOnly     Key = "ownerOnly"     // command
+)
+
+// The help: a header, then a line for each command. The command itself is not part of its line.
+const (
+	HelpHeader   Key = "help.header"
+	HelpHelp     Key = "help.help"
+	HelpRemember Key = "help.remember"
+	HelpRecall   Key = "help.recall"
+	HelpMemories Key = "help.memories"
+	HelpForget   Key = "help.forget"
+	HelpClear    Key = "help.clear"
+	HelpStop     Key = "help.stop"
+	HelpStatus   Key = "help.status"
+)
+
+// The answers of the memory commands.
+const (
+	Remembered    Key = "remembered"    // id
+	Forgot        Key = "forgot"        // id
+	NothingFound  Key = "nothingFound"  // no memory matches, or there is none
+	MemoryUnknown Key = "memoryUnknown" // id
+	RememberUsage Key = "rememberUsage"
+	RecallUsage   Key = "recallUsage"
+	ForgetUsage   Key = "forgetUsage"
+)
+
+// The lines of /status.
+const (
+	StatusAgent    Key = "status.agent"    // agent
+	StatusModel    Key = "status.model"    // model
+	StatusOwnModel Key = "status.ownModel" // the agent chooses its model itself
+	StatusUptime   Key = "status.uptime"   // uptime
+	StatusRooms    Key = "status.rooms"    // rooms: conversations that are open now
+	StatusWaiting  Key = "status.waiting"  // waiting: messages that wait to be answered
+)
+
+// keys lists every key with its placeholders.
+var keys = map[Key][]string{
+	Sorry: nil, CutOff: nil, LostReply: nil, InLine: {"ahead"}, Busy: nil, NoAgent: {"next"},
+	Stopped: nil, NothingToStop: nil, CommandFailed: {"command"}, OwnerOnly: {"command"},
+
+	HelpHeader: nil, HelpHelp: nil, HelpRemember: nil, HelpRecall: nil, HelpMemories: nil, HelpForget: nil,
+	HelpClear: nil, HelpStop: nil, HelpStatus: nil,
+
+	Remembered: {"id"}, Forgot: {"id"}, NothingFound: nil, MemoryUnknown: {"id"},
+	RememberUsage: nil, RecallUsage: nil, ForgetUsage: nil,
+
+	StatusAgent: {"agent"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusUptime: {"uptime"},
+	StatusRooms: {"rooms"}, StatusWaiting: {"waiting"},
+}
