@@ -1,0 +1,179 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	yaml "go.yaml.in/yaml/v4"
+)
+
+var update = flag.Bool("update", false, "rewrite the committed documents")
+
+// The committed documents are what this package would write now; go test ./internal/config -update renews them.
+func TestDocumentsAreUpToDate(t *testing.T) {
+	for path, want := range map[string]string{
+		"../../config.example.yaml":   Example(),
+		"../../docs/configuration.md": Reference(),
+	} {
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want {
+			t.Errorf("%s is out of date; run: go test ./internal/config -update", filepath.Clean(path))
+		}
+	}
+}
+
+func TestExampleLoadsToTheDefaults(t *testing.T) {
+	l := good(t, Example())
+	if len(l.Warnings) > 0 {
+		t.Errorf("warnings: %v", l.Warnings)
+	}
+	want := Defaults()
+	if got, want := flow(reflect.ValueOf(l.Config)), flow(reflect.ValueOf(want)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestEveryKeyIsDescribed(t *testing.T) {
+	var walk func(reflect.Type, string)
+	walk = func(typ reflect.Type, prefix string) {
+		for _, f := range fields(typ) {
+			if f.doc == "" && !isSection(f.typ) {
+				t.Errorf("%s has no doc", join(prefix, f.name))
+			}
+			inner := f.typ
+			if entry := entryOf(inner); entry != nil {
+				inner = entry
+			}
+			if isSection(inner) {
+				walk(inner, join(prefix, f.name))
+			}
+		}
+	}
+	walk(reflect.TypeFor[Config](), "")
+}
+
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	raw, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("config.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSchema(t *testing.T) {
+	s := compiled(t)
+	for text, valid := range map[string]bool{
+		Example(): true,
+		"version: 1\nserver: {port: \"${PORT}\"}\nbot: {owner: {discord: \"1\", web: [a]}}": true,
+		"access: {channels: [web/account/a, {id: web/account/b, enabled: false}]}":          true,
+		"access: {replyPloicy: all}":                false,
+		"server: {port: high}":                      false,
+		"access: {channels: [{id: a, enabeld: x}]}": false,
+		"platforms: {discord: {}}":                  false,
+	} {
+		var parsed any
+		if err := yaml.Load([]byte(text), &parsed); err != nil {
+			t.Fatal(err)
+		}
+		encoded, err := json.Marshal(parsed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(encoded))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(instance); (err == nil) != valid {
+			t.Errorf("valid is %v for %.60q: %v", err == nil, text, err)
+		}
+	}
+}
+
+func TestShowNamesOrigins(t *testing.T) {
+	dir := lay(t, map[string]string{
+		"config.yaml":             "version: 1\nserver:\n  port: 1\nbot: {name: true-name}\n",
+		"config.development.yaml": "server: {shutdownMs: 5}\n",
+	})
+	l, err := Load(Where{Dir: dir, Set: []Override{{"flag --desk", "bot.desk", "companion"}}}, []string{"REPLY_POLICY=all"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := l.Show(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"  port: 1  # " + filepath.Join(dir, "config.yaml") + ":3:9\n",
+		"  shutdownMs: 5  # " + filepath.Join(dir, "config.development.yaml") + ":1:22\n",
+		"  replyPolicy: all  # environment REPLY_POLICY\n",
+		"  desk: companion  # flag --desk\n",
+		"  host: \"127.0.0.1\"  # default\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in:\n%s", want, b.String())
+		}
+	}
+	if _, err := load(t, b.String()); err != nil {
+		t.Errorf("what is shown does not load: %v", err)
+	}
+	for _, s := range l.Settings() {
+		if !json.Valid(s.Value) {
+			t.Errorf("%s: %s is not JSON", s.Path, s.Value)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(Example()), false)
+	f.Add([]byte("version: 1\naccess:\n  channels: [\"*\", {id: a, enabled: no}]\n"), false)
+	f.Add([]byte("a: &x [*x]\n? [b]\n: ${A} $${ ${\n"), false)
+	f.Add([]byte("{\"version\": 1, \"bot\": {\"owner\": {\"web\": [1, null]}}}"), true)
+	f.Add([]byte("{\"agent\": {\"env\": {\"A_KEY\": \"12345678\"}}, \"a\": 1e400}"), true)
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte, asJSON bool) {
+		file := filepath.Join(dir, map[bool]string{true: "c.json", false: "c.yaml"}[asJSON])
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Load(Where{File: file}, []string{"A=b"})
+		if err != nil {
+			if err.Error() == "" {
+				t.Fatal("an error without words")
+			}
+			return
+		}
+		var b strings.Builder
+		if err := l.Show(&b); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
