@@ -41,6 +41,12 @@ const (
 	ForgetUsage   Key = "forgetUsage"
 )
 
+// What the page and the chat say while there is no agent.
+const (
+	AgentMissing Key = "agent.missing"
+	AgentNext    Key = "agent.next"
+)
+
 // The lines of /status.
 const (
 	StatusAgent    Key = "status.agent"    // agent
@@ -61,6 +67,8 @@ var keys = map[Key][]string{
 
 	Remembered: {"id"}, Forgot: {"id"}, NothingFound: nil, MemoryUnknown: {"id"},
 	RememberUsage: nil, RecallUsage: nil, ForgetUsage: nil,
+
+	AgentMissing: nil, AgentNext: nil,
 
 	StatusAgent: {"agent"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusUptime: {"uptime"},
 	StatusRooms: {"rooms"}, StatusWaiting: {"waiting"},
