@@ -13,13 +13,13 @@ const (
 	NoAgent       Key = "noAgent"       // next: what the operator can do
 	Stopped       Key = "stopped"       // /stop ended something
 	NothingToStop Key = "nothingToStop" // /stop found nothing
-	CommandFailed Key = "commandFailed" // command
+	CommandFailed Key = "commandFailed" // neutral, without any detail
 	OwnerOnly     Key = "ownerOnly"     // command
 )
 
-// The help: a header, then a line for each command. The command itself is not part of its line.
+// The help: a head, then a line for each command. The command itself is not part of its line.
 const (
-	HelpHeader   Key = "help.header"
+	HelpHead     Key = "help.head"
 	HelpHelp     Key = "help.help"
 	HelpRemember Key = "help.remember"
 	HelpRecall   Key = "help.recall"
@@ -43,26 +43,22 @@ const (
 
 // What the page and the chat say while there is no agent.
 const (
-	AgentMissing Key = "agent.missing"
-	AgentNext    Key = "agent.next"
+	AgentMissing Key = "agent.missing" // what is wrong
+	AgentNext    Key = "agent.next"    // what to do about it
 )
 
-// The lines of /status.
+// The answer of /status, a list of lines.
 const (
-	StatusAgent    Key = "status.agent"    // agent
-	StatusModel    Key = "status.model"    // model
-	StatusOwnModel Key = "status.ownModel" // the agent chooses its model itself
-	StatusUptime   Key = "status.uptime"   // uptime
-	StatusRooms    Key = "status.rooms"    // rooms: conversations that are open now
-	StatusWaiting  Key = "status.waiting"  // waiting: messages that wait to be answered
+	Status   Key = "status"   // agent, model, uptime, running, waiting
+	OwnModel Key = "ownModel" // stands for the model where the agent chooses one itself
 )
 
 // keys lists every key with its placeholders.
 var keys = map[Key][]string{
 	Sorry: nil, CutOff: nil, LostReply: nil, InLine: {"ahead"}, Busy: nil, NoAgent: {"next"},
-	Stopped: nil, NothingToStop: nil, CommandFailed: {"command"}, OwnerOnly: {"command"},
+	Stopped: nil, NothingToStop: nil, CommandFailed: nil, OwnerOnly: {"command"},
 
-	HelpHeader: nil, HelpHelp: nil, HelpRemember: nil, HelpRecall: nil, HelpMemories: nil, HelpForget: nil,
+	HelpHead: nil, HelpHelp: nil, HelpRemember: nil, HelpRecall: nil, HelpMemories: nil, HelpForget: nil,
 	HelpClear: nil, HelpStop: nil, HelpStatus: nil,
 
 	Remembered: {"id"}, Forgot: {"id"}, NothingFound: nil, MemoryUnknown: {"id"},
@@ -70,6 +66,5 @@ var keys = map[Key][]string{
 
 	AgentMissing: nil, AgentNext: nil,
 
-	StatusAgent: {"agent"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusUptime: {"uptime"},
-	StatusRooms: {"rooms"}, StatusWaiting: {"waiting"},
+	Status: {"agent", "model", "uptime", "running", "waiting"}, OwnModel: nil,
 }
