@@ -16,6 +16,7 @@ import (
 	"familiar/internal/briefing"
 	"familiar/internal/chat"
 	"familiar/internal/gate"
+	"familiar/internal/logging"
 	"familiar/internal/memory"
 	"familiar/internal/outbox"
 	"familiar/internal/platform/web"
@@ -36,6 +37,7 @@ type Config struct {
 	SkillAPI  toolserver.Config `yaml:"skillApi" doc:"the listener on which agents call tools"`
 	Health    Health            `yaml:"health" doc:"a second listener with nothing but probes"`
 	Memory    memory.Config     `yaml:"memory" doc:"what an agent is told of the past"`
+	Logging   logging.Config    `yaml:"logging" doc:"what the program tells its operator"`
 	Audit     audit.Config      `yaml:"audit" doc:"the record of what was heard, judged and done"`
 	Workspace workspace.Config  `yaml:"workspace" doc:"where the data of people lies"`
 }
@@ -65,6 +67,7 @@ func Defaults() Config {
 		SkillAPI:  toolserver.Defaults(),
 		Health:    defaultHealth(),
 		Memory:    memory.Defaults(),
+		Logging:   logging.Defaults(),
 		Audit:     audit.Defaults(),
 		Workspace: workspace.Defaults(),
 	}
@@ -85,6 +88,7 @@ func (c *Config) Check(r *setting.Report) {
 	c.SkillAPI.Check(r.At("skillApi"))
 	c.Health.Check(r.At("health"))
 	c.Memory.Check(r.At("memory"))
+	c.Logging.Check(r.At("logging"))
 	c.Audit.Check(r.At("audit"))
 	c.Workspace.Check(r.At("workspace"))
 	if !c.Platforms.Web.Enabled {

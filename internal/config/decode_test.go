@@ -154,7 +154,7 @@ health: {enabled: "${ON}"}
 	warned(t, l, "the variable GONE is not set")
 }
 
-// The mechanism of AF-3: a variable that is not set leaves a required value missing, named with its place.
+// A variable that is not set leaves a required value missing, named with its place.
 func TestUnsetVariableIsMissing(t *testing.T) {
 	_, err := load(t, "version: 1\nserver:\n  host: \"${GONE}\"\n")
 	bad(t, err, "config.yaml:3:9: server.host: is required")

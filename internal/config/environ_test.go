@@ -47,7 +47,7 @@ func TestChannelsOfTheEnvironment(t *testing.T) {
 	bad(t, err, "environment CHANNELS: access.channels[0].enabeld: unknown key; did you mean enabled?")
 }
 
-// The mechanism of AF-9: a variable that is not JSON is left out with a warning, and the list of the file stays.
+// A variable that is not JSON is left out with a warning, and the list of the file stays.
 func TestBadJSONIsLeftOut(t *testing.T) {
 	for _, value := range []string{"{not json", `"web/account/d"`, `{"id":"web/account/d"}`, `[1,`, "web/account/d"} {
 		l := good(t, threeEntries, "CHANNELS="+value)
@@ -58,7 +58,7 @@ func TestBadJSONIsLeftOut(t *testing.T) {
 	}
 }
 
-// A variable is read by the type of its key, the mechanism of AF-23: digits stay text where text is expected.
+// A variable is read by the type of its key: digits stay text where text is expected.
 func TestVariablesAreReadByType(t *testing.T) {
 	l := good(t, "version: 1\n", "AGENT_MODEL=123456", "GEMINI_API_KEY=0012345678", "RATE_LIMIT_ENABLED=true",
 		"RATE_LIMIT_WINDOW_MS=5", "AGENT_SANDBOX_ALLOWED_ENV_VARS= A , ,B", "HEALTH_PORT=9", "REPLY_TO=")
@@ -82,6 +82,15 @@ func TestCommaList(t *testing.T) {
 	if !slices.Equal(got, []string{"skill_call", "reply_sent"}) {
 		t.Errorf("phases: %q", got)
 	}
+}
+
+// AF-26: an unknown level is corrected, not refused.
+func TestUnknownLogLevel(t *testing.T) {
+	l := good(t, "version: 1\nlogging: {level: DEBUG}\n", "LOG_LEVEL=loud")
+	if l.Config.Logging.Level != "INFO" {
+		t.Errorf("level %q", l.Config.Logging.Level)
+	}
+	warned(t, l, "environment LOG_LEVEL: logging.level")
 }
 
 // BUG-L03: nothing is stripped from a value, so a short one stays whole.

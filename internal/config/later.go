@@ -14,7 +14,7 @@ var (
 	laterDesks     = []string{"workbench", "steward"}
 	laterKeys      = []string{
 		"llm", "skills", "skill", "companion", "workbench", "steward", "google", "github", "weather", "home", "store",
-		"gitBackup", "metrics", "logging",
+		"gitBackup", "metrics",
 		"bot.persona", "bot.assistantPersona", "bot.workspace",
 		"agent.permissions", "agent.modelRouting", "agent.externalSkills", "agent.autoApproveSkills",
 		"agent.gitCredential", "agent.dryRun", "agent.warmSpare", "agent.sandbox.networkIsolation",

@@ -104,7 +104,7 @@ func TestWhichEnvironment(t *testing.T) {
 	}
 }
 
-// The mechanism of AF-2: lists are not joined.
+// Lists are not joined.
 func TestListsAreReplacedWhole(t *testing.T) {
 	dir := lay(t, map[string]string{
 		"config.yaml":             "version: 1\nserver: {allowedHosts: [a, b], port: 1}\n",

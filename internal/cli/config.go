@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"familiar/internal/config"
+)
+
+// configCommand looks at the configuration of a bot. It starts nothing and changes nothing.
+func configCommand() *cobra.Command {
+	var at place
+	cmd := &cobra.Command{
+		Use:     "config",
+		Short:   "Check and show the configuration of a bot",
+		Example: "  familiar config check --dir ~/.familiar/instances/familiar\n  familiar config show --config conf/prod.yaml",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return misuse{fmt.Errorf("config has no command %q%s\nsee: %s --help", args[0],
+				didYouMean(cmd.SuggestionsFor(args[0])), cmd.CommandPath())}
+		},
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&at.dir, "dir", "", "directory of the bot (default: this directory)")
+	flags.StringVarP(&at.file, "config", "c", "", "configuration file to read instead of the one in the directory")
+	cmd.AddCommand(configCheckCommand(&at), configShowCommand(&at), configSchemaCommand())
+	for _, sub := range cmd.Commands() {
+		usage(sub)
+	}
+	return cmd
+}
+
+// place is which configuration is meant.
+type place struct{ dir, file string }
+
+// load reads the configuration. Unlike a start, which makes what is missing, looking at a directory that is not
+// there is a mistake.
+func (p place) load() (config.Loaded, error) {
+	if p.dir != "" {
+		info, err := os.Stat(p.dir)
+		if err != nil {
+			return config.Loaded{}, fmt.Errorf("look at the bot's directory: %w", err)
+		}
+		if !info.IsDir() {
+			return config.Loaded{}, fmt.Errorf("%s is not a directory; for a file use --config", p.dir)
+		}
+	}
+	return config.Load(config.Where{Dir: p.dir, File: p.file}, os.Environ())
+}
+
+func configCheckCommand(at *place) *cobra.Command {
+	return &cobra.Command{
+		Use:     "check",
+		Short:   "Say what is wrong, with file, line and column",
+		Example: "  familiar config check --dir ~/.familiar/instances/familiar",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			loaded, err := at.load()
+			if err != nil {
+				return tell(cmd, err)
+			}
+			for _, w := range loaded.Warnings {
+				if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w); err != nil {
+					return err
+				}
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "the configuration is good")
+			return err
+		},
+	}
+}
+
+func configShowCommand(at *place) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show",
+		Short:   "Show what is in effect and where each value came from, secrets masked",
+		Example: "  familiar config show --dir ~/.familiar/instances/familiar",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			loaded, err := at.load()
+			if err != nil {
+				return tell(cmd, err)
+			}
+			if !asJSON {
+				return loaded.Show(cmd.OutOrStdout())
+			}
+			out := json.NewEncoder(cmd.OutOrStdout())
+			out.SetIndent("", "  ")
+			return out.Encode(loaded.Settings())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list of path, value and origin")
+	return cmd
+}
+
+func configSchemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the JSON Schema of a configuration file, for editors",
+		Example: "  familiar config schema > familiar.schema.json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			schema, err := config.Schema()
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", schema)
+			return err
+		},
+	}
+}
+
+// tell writes each problem of a configuration on a line of its own, ready for an editor to jump to. Any other error
+// goes to the root, which tells it.
+func tell(cmd *cobra.Command, err error) error {
+	var problems config.Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	if _, err := fmt.Fprintln(cmd.ErrOrStderr(), problems.Error()); err != nil {
+		return err
+	}
+	return exitError{exitFailed}
+}
