@@ -13,13 +13,13 @@ const (
 	NoAgent       Key = "noAgent"       // next: what the operator can do
 	Stopped       Key = "stopped"       // /stop ended something
 	NothingToStop Key = "nothingToStop" // /stop found nothing
-	CommandFailed Key = "commandFailed" // neutral, without any detail
+	CommandFailed Key = "commandFailed" // command
 	OwnerOnly     Key = "ownerOnly"     // command
 )
 
-// The help: a head, then a line for each command. The command itself is not part of its line.
+// The help: a header, then a line for each command. The command itself is not part of its line.
 const (
-	HelpHead     Key = "help.head"
+	HelpHeader   Key = "help.header"
 	HelpHelp     Key = "help.help"
 	HelpRemember Key = "help.remember"
 	HelpRecall   Key = "help.recall"
@@ -47,18 +47,22 @@ const (
 	AgentNext    Key = "agent.next"    // what to do about it
 )
 
-// The answer of /status, a list of lines.
+// The lines of /status.
 const (
-	Status   Key = "status"   // agent, model, uptime, running, waiting
-	OwnModel Key = "ownModel" // stands for the model where the agent chooses one itself
+	StatusAgent    Key = "status.agent"    // agent
+	StatusModel    Key = "status.model"    // model
+	StatusOwnModel Key = "status.ownModel" // in place of StatusModel, where the agent chooses one itself
+	StatusUptime   Key = "status.uptime"   // uptime
+	StatusRooms    Key = "status.rooms"    // rooms: conversations in which a turn runs now
+	StatusWaiting  Key = "status.waiting"  // waiting: messages that wait to be answered
 )
 
 // keys lists every key with its placeholders.
 var keys = map[Key][]string{
 	Sorry: nil, CutOff: nil, LostReply: nil, InLine: {"ahead"}, Busy: nil, NoAgent: {"next"},
-	Stopped: nil, NothingToStop: nil, CommandFailed: nil, OwnerOnly: {"command"},
+	Stopped: nil, NothingToStop: nil, CommandFailed: {"command"}, OwnerOnly: {"command"},
 
-	HelpHead: nil, HelpHelp: nil, HelpRemember: nil, HelpRecall: nil, HelpMemories: nil, HelpForget: nil,
+	HelpHeader: nil, HelpHelp: nil, HelpRemember: nil, HelpRecall: nil, HelpMemories: nil, HelpForget: nil,
 	HelpClear: nil, HelpStop: nil, HelpStatus: nil,
 
 	Remembered: {"id"}, Forgot: {"id"}, NothingFound: nil, MemoryUnknown: {"id"},
@@ -66,5 +70,6 @@ var keys = map[Key][]string{
 
 	AgentMissing: nil, AgentNext: nil,
 
-	Status: {"agent", "model", "uptime", "running", "waiting"}, OwnModel: nil,
+	StatusAgent: {"agent"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusUptime: {"uptime"},
+	StatusRooms: {"rooms"}, StatusWaiting: {"waiting"},
 }
