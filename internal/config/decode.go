@@ -16,7 +16,8 @@ import (
 type decoder struct {
 	env      map[string]string
 	problems Problems
-	unset    Problems // secrets whose source is empty: worth a word, and an error only where one is required
+	literals map[string]string // by file, the path of a secret that is written out in it
+	unset    Problems          // secrets whose source is empty: worth a word, and an error only where one is required
 	origins  map[string]Origin
 }
 
@@ -230,6 +231,8 @@ func (d *decoder) secret(path string, n *node, v reflect.Value) {
 			}
 		} else if file, ok := strings.CutPrefix(value, "file:"); ok {
 			value = d.secretFile(path, n, file)
+		} else if value != "" && !n.loose {
+			d.literals[n.at.Name] = path
 		}
 	}
 	v.Set(reflect.ValueOf(secret.New(value)))

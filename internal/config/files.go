@@ -75,8 +75,9 @@ func one(stem string) (string, Problems) {
 	return "", nil
 }
 
+// exists counts a link that leads nowhere: reading it will fail, and starting without it would be a surprise.
 func exists(path string) bool {
-	_, err := os.Stat(path)
+	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 

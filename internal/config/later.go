@@ -32,8 +32,8 @@ var (
 var movedKeys = map[string]string{
 	"replyPolicy": "access.replyPolicy", "channels": "access.channels", "rateLimit": "access.rateLimit",
 	"configVersion": "version", "gateway": "server, platforms and access", "runtime": "agent",
-	"agent.defaultAgentType": "agent.id", "agent.repoPath": "workspace.repoPath",
-	"selfResearch": "companion.selfResearch", "memoryMaintenance": "companion.memoryMaintenance",
+	"agent.defaultAgentType": "agent.id",
+	"selfResearch":           "companion.selfResearch", "memoryMaintenance": "companion.memoryMaintenance",
 	"reminders": "companion.reminders",
 }
 

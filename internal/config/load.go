@@ -99,7 +99,7 @@ func (l *Loaded) layers(env map[string]string) (*node, Problems) {
 // fill turns the tree into the configuration and checks it.
 func (l *Loaded) fill(root *node, env map[string]string) error {
 	l.Config = Defaults()
-	d := decoder{env: env, origins: l.origins}
+	d := decoder{env: env, origins: l.origins, literals: make(map[string]string)}
 	switchOff(root, &l.Config)
 	d.decode("", root, reflect.ValueOf(&l.Config).Elem())
 
@@ -117,6 +117,7 @@ func (l *Loaded) fill(root *node, env map[string]string) error {
 		}
 	}
 	l.Warnings = append(l.Warnings, d.unset...)
+	l.checkModes(d.literals)
 	if len(d.problems) > 0 {
 		inOrder(d.problems)
 		return d.problems

@@ -288,3 +288,32 @@ func TestPathsAreChecked(t *testing.T) {
 		"config.yaml:5:21: agent.systemPromptPath: "+filepath.Join(dir, "gone.md")+" does not exist",
 		"config.yaml:6:23: workspace.repoPath: "+filepath.Join(dir, "vloumes")+" does not exist")
 }
+
+func TestDanglingLinkIsNotNoFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("gone.yaml", filepath.Join(dir, "config.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(Where{Dir: dir}, nil)
+	bad(t, err, "config.yaml: read: no such file")
+}
+
+func TestReadableSecretsAreWarnedOf(t *testing.T) {
+	for yaml, want := range map[string]bool{
+		"version: 1\nagent: {geminiApiKey: written-out}\n": true,
+		"version: 1\nagent: {geminiApiKey: env:KEY}\n":     false,
+		"version: 1\nagent: {geminiApiKey: \"${KEY}\"}\n":  false,
+	} {
+		dir := lay(t, map[string]string{"config.yaml": yaml})
+		if err := os.Chmod(filepath.Join(dir, "config.yaml"), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Load(Where{Dir: dir}, []string{"KEY=from-environment"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(l.Warnings.Error(), "chmod 600"); got != want {
+			t.Errorf("%q: warned %v", yaml, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,4 +47,15 @@ func (l *Loaded) checkPath(r *setting.Report, key, path, standard string, folder
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+// checkModes warns of files that hold a secret and that others on this machine can read.
+func (l *Loaded) checkModes(literals map[string]string) {
+	for _, file := range l.Files {
+		path, holds := literals[file]
+		if info, err := os.Stat(file); holds && err == nil && info.Mode().Perm()&0o077 != 0 {
+			l.Warnings = append(l.Warnings, Problem{At: Origin{Name: file}, Path: path,
+				Say: fmt.Sprintf("the file holds a secret and others can read it (mode %04o); run: chmod 600 %s", info.Mode().Perm(), file)})
+		}
+	}
 }
