@@ -55,6 +55,7 @@ func reply(t *testing.T, b *Briefer, src Sources, r Request) string {
 	return strings.ReplaceAll(text, found[1], "MARK") + "\n"
 }
 
+// BUG-J09, BUG-J10: in the group's briefing Bob's orders stay the words of Bob, on lines that are no heading.
 func TestWholeBriefings(t *testing.T) {
 	taipei := time.FixedZone("CST", 8*3600)
 	src := Sources{

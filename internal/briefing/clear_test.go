@@ -8,8 +8,8 @@ import (
 
 func TestIsClear(t *testing.T) {
 	for text, want := range map[string]bool{
-		"/clear": true, "  /clear": true, "/clear please": true, "/clear\nnow": true, "\t/clear\t": true, // AF-67
-		"please /clear": false, // AF-68
+		"/clear": true, "  /clear": true, "/clear please": true, "/clear\nnow": true, "\t/clear\t": true,
+		"please /clear": false,
 		"/clearance":    false, "/Clear": false, "clear": false, "": false, "/clear，": false,
 	} {
 		if got := IsClear(text); got != want {
@@ -21,7 +21,7 @@ func TestIsClear(t *testing.T) {
 func TestSinceClear(t *testing.T) {
 	for name, c := range map[string]struct{ said, want []string }{
 		"AF-69 only what came after the last one": {[]string{"a", "/clear", "b", "/clear now", "c"}, []string{"c"}},
-		"AF-70 nothing is left":                   {[]string{"a", "/clear"}, nil},
+		"nothing is left":                         {[]string{"a", "/clear"}, nil},
 		"none":                                    {[]string{"a", "not /clear"}, []string{"a", "not /clear"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,8 +27,8 @@ type Sources struct {
 	Related func(ctx context.Context, place chat.Place, query string, limit int) ([]chat.Message, error)
 	// Emojis returns the custom emojis that can be used in a place.
 	Emojis func(ctx context.Context, place chat.Place) ([]Emoji, error)
-	// Fetch opens a file that came with a message of the turn.
-	Fetch func(ctx context.Context, file chat.Attachment) (io.ReadCloser, error)
+	// Fetch opens a file that came with a message of the turn, said in that place.
+	Fetch func(ctx context.Context, place chat.Place, file chat.Attachment) (io.ReadCloser, error)
 }
 
 // The numbers of messages that are asked for.
@@ -62,7 +62,7 @@ func Gather(ctx context.Context, src Sources, r Request, log *slog.Logger) (Mate
 	m.Related = without(without(g.related(ctx, m.Current), m.Current), m.Recent)
 	m.Emojis = g.emojis(ctx)
 	if r.Can.Image && src.Fetch != nil {
-		m.Images = fetchImages(ctx, src.Fetch, m.Current)
+		m.Images = g.images(ctx, m.Current)
 	}
 	if slices.ContainsFunc(slices.Concat(m.Recent, m.Related), g.foreign) {
 		r.Turn.Standing.Fall(chat.Public)

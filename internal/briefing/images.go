@@ -22,9 +22,9 @@ const (
 // line of text.
 var imageTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/webp": true}
 
-// fetchImages downloads the pictures of the messages that are to be answered. One that is too large, too slow,
+// images downloads the pictures of the messages that are to be answered. One that is too large, too slow,
 // missing or no picture after all is left out: the text names it anyway.
-func fetchImages(ctx context.Context, fetch func(context.Context, chat.Attachment) (io.ReadCloser, error), asked []chat.Message) []agent.Image {
+func (g gathering) images(ctx context.Context, asked []chat.Message) []agent.Image {
 	ctx, cancel := context.WithTimeout(ctx, imageTime)
 	defer cancel()
 	var images []agent.Image
@@ -33,7 +33,7 @@ func fetchImages(ctx context.Context, fetch func(context.Context, chat.Attachmen
 			if !file.IsImage() || file.Size > largestImage || len(images) == mostImages {
 				continue
 			}
-			if image, ok := fetchImage(ctx, fetch, file); ok {
+			if image, ok := g.image(ctx, file); ok {
 				images = append(images, image)
 			}
 		}
@@ -41,11 +41,12 @@ func fetchImages(ctx context.Context, fetch func(context.Context, chat.Attachmen
 	return images
 }
 
-func fetchImage(ctx context.Context, fetch func(context.Context, chat.Attachment) (io.ReadCloser, error), file chat.Attachment) (agent.Image, bool) {
+// image downloads one picture, and reports whether it is one.
+func (g gathering) image(ctx context.Context, file chat.Attachment) (agent.Image, bool) {
 	if ctx.Err() != nil {
 		return agent.Image{}, false
 	}
-	body, err := fetch(ctx, file)
+	body, err := g.src.Fetch(ctx, g.turn.Place, file)
 	if err != nil {
 		return agent.Image{}, false
 	}

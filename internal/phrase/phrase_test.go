@@ -54,7 +54,7 @@ func TestSay(t *testing.T) {
 	}
 }
 
-// AF-91: the apology is one fixed text, free of detail.
+// The apology is one fixed text, free of detail.
 func TestSorryIsFixed(t *testing.T) {
 	for _, language := range Languages() {
 		b := book(t, language)
