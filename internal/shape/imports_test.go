@@ -22,9 +22,9 @@ var mayImport = map[string]string{
 	"process":     "",
 	"kv":          "sqlite",
 	"inbox":       "chat sqlite",
-	"audit":       "chat journal setting",
-	"redact":      "secret",
-	"logging":     "chat redact secret setting",
+	"redact":      "",
+	"audit":       "chat journal redact setting",
+	"logging":     "chat journal redact secret setting",
 	"instance":    "setting",
 	"workspace":   "process setting",
 	"llm/llmtest": "", // packages named …test are for tests, and agent/script too: scripted counterparts, contracts of the seams
