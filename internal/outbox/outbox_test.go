@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,7 +91,7 @@ type rig struct {
 	net   *network
 	deps  Deps
 	noted []string
-	seen  int
+	seen  atomic.Int32
 }
 
 var place = chat.Place{Platform: "net", ID: "here", Kind: chat.Direct}
@@ -110,7 +111,7 @@ func open(t *testing.T, net *network, p platform.Platform) *rig {
 		Noting: func(_ chat.Place, m chat.Message) func(*sql.Tx) error {
 			return func(*sql.Tx) error { r.noted = append(r.noted, m.Text); return nil }
 		},
-		Seen: func(chat.Turn, chat.Action, chat.Receipt, error) { r.seen++ }}
+		Seen: func(chat.Turn, chat.Action, chat.Receipt, error) { r.seen.Add(1) }}
 	r.reopen(t)
 	return r
 }
@@ -162,8 +163,8 @@ func TestOneReplyForATurn(t *testing.T) {
 	if status, _ := r.call(t, now, "send-reply", `{"message":"two"}`); status != 429 {
 		t.Fatal(status)
 	}
-	if r.net.said() != "one" || r.seen != 2 || len(r.noted) != 1 || !r.answered(now) || r.Reply(now.ID) != "m0" {
-		t.Fatal(r.net.said(), r.seen, r.noted)
+	if r.net.said() != "one" || r.seen.Load() != 2 || len(r.noted) != 1 || !r.answered(now) || r.Reply(now.ID) != "m0" {
+		t.Fatal(r.net.said(), r.seen.Load(), r.noted)
 	}
 	say := r.net.got[0].(chat.Say)
 	if say.ReplyTo != "q1" || say.Turn != now.ID || say.Key == "" {
