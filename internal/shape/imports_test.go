@@ -44,7 +44,7 @@ var mayImport = map[string]string{
 	// Decisions and features: what Familiar does with what it hears. None imports another.
 	"gate":       "chat kv phrase setting",
 	"permission": "agent chat setting skill tool workspace",
-	"login":      "kv secret sqlite",
+	"login":      "chat secret sqlite",
 	"command":    "chat phrase tool",
 	"history":    "chat platform sqlite tool",
 	"memory":     "chat journal setting tool workspace",

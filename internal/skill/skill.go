@@ -85,7 +85,7 @@ func cut(raw []byte) ([]byte, error) {
 	const fence = "---"
 	first, rest, ok := bytes.Cut(raw, []byte("\n"))
 	if !ok || string(bytes.TrimRight(first, " \t")) != fence {
-		return nil, fmt.Errorf("%s must begin with a line --- and then name: and description:", FileName)
+		return nil, fmt.Errorf("%s must begin with front matter: a line ---, then name and description, then a line --- again", FileName)
 	}
 	length := 0
 	for line := range bytes.Lines(rest) {
