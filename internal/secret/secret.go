@@ -4,27 +4,44 @@ package secret
 
 import (
 	"crypto/subtle"
+	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
+	"unique"
 )
 
-// Value is a secret. Every way of printing, marshalling or logging it gives "…" (or "" when it is unset).
-type Value struct{ text string }
+// Value is a secret. Every way of printing, marshalling or logging it gives "…" (or "" when it is unset). Equal
+// secrets are equal Values.
+type Value struct {
+	// A handle, since fmt prints what is in a field that is not exported without asking its type.
+	text unique.Handle[string]
+}
 
 // New makes a secret of text; surrounding white space, as files have it, is dropped.
-func New(text string) Value { return Value{strings.TrimSpace(text)} }
+func New(text string) Value {
+	if text = strings.TrimSpace(text); text != "" {
+		return Value{unique.Make(text)}
+	}
+	return Value{}
+}
 
 // Reveal returns the secret itself, for the one call that needs it.
-func (v Value) Reveal() string { return v.text }
+func (v Value) Reveal() string {
+	if v.Set() {
+		return v.text.Value()
+	}
+	return ""
+}
 
 // Set reports whether there is a secret at all.
-func (v Value) Set() bool { return v.text != "" }
+func (v Value) Set() bool { return v != Value{} }
 
 // Is compares with what somebody offered, in constant time. An unset secret equals nothing.
 func (v Value) Is(offered string) bool {
-	return v.Set() && subtle.ConstantTimeCompare([]byte(v.text), []byte(offered)) == 1
+	return v.Set() && subtle.ConstantTimeCompare([]byte(v.Reveal()), []byte(offered)) == 1
 }
 
 func (v Value) String() string {
@@ -34,8 +51,8 @@ func (v Value) String() string {
 	return ""
 }
 
-// GoString hides the secret from %#v.
-func (v Value) GoString() string { return v.String() }
+// Format hides the secret from fmt, whatever the verb.
+func (v Value) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, v.String()) }
 
 // MarshalText hides the secret from every encoder.
 func (v Value) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
@@ -61,8 +78,8 @@ func (v *Vault) Know(values ...Value) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, value := range values {
-		if len(value.text) >= leastKnown && !slices.Contains(v.known, value.text) {
-			v.known = append(v.known, value.text)
+		if text := value.Reveal(); len(text) >= leastKnown && !slices.Contains(v.known, text) {
+			v.known = append(v.known, text)
 		}
 	}
 	slices.SortFunc(v.known, func(a, b string) int { return len(b) - len(a) })
