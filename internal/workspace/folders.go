@@ -104,6 +104,11 @@ func (f *Folders) furnish() error {
 // Notes is the path of the agent workspace.
 func (f *Folders) Notes() string { return f.notes }
 
+// Name is a person's folder as a relative path, <platform>/<user>, for other records about them.
+func (f *Folders) Name(platform, user string) string {
+	return filepath.Join(folderName(platform), folderName(user))
+}
+
 // Home returns the path of a person's folder, and makes it when it is not there. An id whose folder belongs to
 // another id is refused.
 func (f *Folders) Home(platform, user string) (string, error) {

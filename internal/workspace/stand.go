@@ -25,22 +25,28 @@ type Stand struct {
 	folders *Folders
 }
 
+// Paths tells the places of a session; only the person's folder is made, when it is not there.
+func (f *Folders) Paths(ref Ref) (Paths, error) {
+	root, err := f.Home(ref.Platform, ref.User)
+	if err != nil {
+		return Paths{}, err
+	}
+	tmp := filepath.Join(root, tmpDir, ref.Session)
+	return Paths{Root: root, Work: filepath.Join(root, workDir), Tmp: tmp, Home: tmp + ".home", Notes: f.notes}, nil
+}
+
 // Enter makes the places of a session. Its temporary folder and HOME are empty, whatever lay there. A session
 // that stands somewhere already is refused.
 func (f *Folders) Enter(ref Ref) (*Stand, error) {
 	if !plain(ref.Session) {
 		return nil, fmt.Errorf("enter workspace: session %q is not a name of letters, digits, - and _", ref.Session)
 	}
-	root, err := f.Home(ref.Platform, ref.User)
+	paths, err := f.Paths(ref)
 	if err != nil {
 		return nil, err
 	}
-	tmp := filepath.Join(root, tmpDir, ref.Session)
-	s := &Stand{
-		Paths: Paths{Root: root, Work: filepath.Join(root, workDir), Tmp: tmp, Home: tmp + ".home", Notes: f.notes},
-		Ref:   ref, folders: f,
-	}
-	if !f.take(tmp) {
+	s := &Stand{Paths: paths, Ref: ref, folders: f}
+	if !f.take(s.Tmp) {
 		return nil, fmt.Errorf("enter workspace: session %s stands in it already", ref.Session)
 	}
 	if err := s.furnish(); err != nil {
