@@ -40,7 +40,7 @@ type Journal struct {
 	mu   sync.Mutex
 	file *os.File
 	size int64
-	torn bool // the file does not end in a newline, as far as we know
+	torn bool // the file does not end in a newline
 }
 
 // Open opens the journal at path, and makes the file (0600, its directory must be there) when it is missing.
@@ -138,6 +138,9 @@ func (j *Journal) append(line []byte) error {
 	if j.file == nil {
 		return os.ErrClosed
 	}
+	if err := j.look(); err != nil {
+		return err
+	}
 	if j.opts.MaxBytes > 0 && j.size > 0 && j.size+int64(len(line))+1 > j.opts.MaxBytes {
 		if err := j.rotate(); err != nil {
 			return err
@@ -160,15 +163,25 @@ func (j *Journal) append(line []byte) error {
 	return nil
 }
 
-// takeBack removes n bytes that a failed append left at the end. The real end is asked for, since a file that a
-// person shortened by hand must not be lengthened.
-func (j *Journal) takeBack(n int) error {
-	if n == 0 {
-		return nil
-	}
+// look asks for the end of the file as it is now: another journal of this file, or a person with an editor, may
+// have moved it.
+func (j *Journal) look() error {
 	info, err := j.file.Stat()
-	if err == nil {
-		err = j.file.Truncate(max(0, info.Size()-int64(n)))
+	if err != nil {
+		return err
+	}
+	if info.Size() != j.size {
+		j.size = info.Size()
+		j.torn = endsTorn(j.file, j.size)
+	}
+	return nil
+}
+
+// takeBack removes n bytes that a failed append left at the end, unless something else stands behind them.
+func (j *Journal) takeBack(n int) error {
+	info, err := j.file.Stat()
+	if err == nil && info.Size() == j.size+int64(n) {
+		err = j.file.Truncate(j.size)
 	}
 	if err != nil {
 		j.torn = true

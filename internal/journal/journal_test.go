@@ -88,6 +88,25 @@ func TestOpenWritesNothing(t *testing.T) {
 	}
 }
 
+func TestSomebodyElseMovesTheEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	a, b := open(t, path, Options{}), open(t, path, Options{})
+	for n, j := range []*Journal{a, b, a} {
+		if err := j.Append(fmt.Appendf(nil, "%d", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Truncate(path, 3); err != nil { // "0\n1"
+		t.Fatal(err)
+	}
+	if err := a.Append([]byte("3")); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := lines(t, path); !slices.Equal(got, []string{"0", "1", "3"}) {
+		t.Fatalf("replayed %q", got)
+	}
+}
+
 func TestRefusesWhatIsNoLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	j := open(t, path, Options{})

@@ -45,9 +45,9 @@ type parsed struct {
 func (p *parsed) add(raw []byte, file fileKind) error {
 	l, ok := quick(raw)
 	if !ok {
-		l = line{}
-		if err := json.Unmarshal(raw, &l); err != nil {
-			return fmt.Errorf("%w: %w", journal.ErrSkip, err)
+		var err error
+		if l, err = decode(raw); err != nil {
+			return err
 		}
 	}
 	switch l.Type {
@@ -67,6 +67,14 @@ func (p *parsed) add(raw []byte, file fileKind) error {
 		return journal.ErrSkip
 	}
 	return nil
+}
+
+// decode reads any line; it stands apart from quick, whose lines then need no place on the heap.
+func decode(raw []byte) (l line, err error) {
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return line{}, fmt.Errorf("%w: %w", journal.ErrSkip, err)
+	}
+	return l, nil
 }
 
 func (l line) memory(file fileKind) (Memory, error) {
