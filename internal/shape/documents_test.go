@@ -16,7 +16,7 @@ var (
 	// linked finds the target of a Markdown link within the repository.
 	linked = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 	// foreignWords are traces of the machine that something was written on.
-	foreignWords = regexp.MustCompile(`/(?:work|Users)/[a-z]|registry\.[a-z]+\.(?:org|com)|"resolved":`)
+	foreignWords = regexp.MustCompile(`(?m)(?:^|[\s"'(=:])/(?:work|Users)/[a-z]|registry\.[a-z]+\.(?:org|com)|"resolved":`)
 	texts        = regexp.MustCompile(`(?:\.(?:go|mod|md|txt|json|jsonl|ya?ml|html|css|js|txtar|npmrc)|/Makefile|/scripts/[a-z]+|/\.ci/run)$`)
 )
 

@@ -11,6 +11,8 @@ var starters = map[string]string{
 	"internal/agent/acp/acp.go":     "Open waits for its watch of the end, Close for every session that it ends",
 	"internal/agent/acp/open.go":    "the session's Close waits for the watch of its process",
 	"internal/agent/acp/conn.go":    "conn.close waits for the reader, the writer and the hander",
+	"internal/cli/up.go":            "up waits for the line that announces the page",
+	"internal/host/run.go":          "Run waits for the sources, then for the listeners",
 	"internal/process/process.go":   "Stop waits for the watch of the tree",
 	"internal/process/stop.go":      "the watch waits for the reader of stderr",
 	"internal/process/warden.go":    "the warden is a process of its own: both end with it",
@@ -20,6 +22,7 @@ var starters = map[string]string{
 
 // roots are the files that may make a context out of nothing, each with why.
 var roots = map[string]string{
+	"internal/host/run.go": "a context that is over ends at once the rooms that Run left",
 	"internal/cli/root.go": "the commands begin here"}
 
 func TestGoroutines(t *testing.T) {
