@@ -51,7 +51,7 @@ func scripted(t *testing.T, cfg Config, s script.Script, change func(*Deps)) *Ag
 		env[name] = value
 	}
 	cfg.Env, cfg.Command = env, self
-	deps := Deps{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Enter: folders(t).Enter, Parent: os.Environ()}
+	deps := Deps{Log: quiet(), Enter: folders(t).Enter, Parent: os.Environ()}
 	if change != nil {
 		change(&deps)
 	}
@@ -66,3 +66,5 @@ func scripted(t *testing.T, cfg Config, s script.Script, change func(*Deps)) *Ag
 	})
 	return a
 }
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }

@@ -33,7 +33,8 @@ var operatorKeys = []string{"provider", "model", "small_model", "enabled_provide
 //
 // It looks for skills in .agents/skills, .claude/skills and .config/opencode/skills below its HOME; the first is
 // what other agents read too. Configuration in the workspace is ignored: an agent could write itself rights there
-// for its next session.
+// for its next session. Nothing is installed when it starts: a provider whose package does not come with OpenCode
+// needs agent.env npm_config_offline set to "false".
 func OpenCode(command, home string, parent []string) (Profile, error) {
 	config, err := openCodeFor(home, parent)
 	if err != nil {
@@ -49,6 +50,8 @@ func OpenCode(command, home string, parent []string) (Profile, error) {
 			"OPENCODE_DISABLE_PROJECT_CONFIG": "1",
 			"OPENCODE_DISABLE_SHARE":          "1",
 			"OPENCODE_PURE":                   "1",
+			// Each session would install the library for plugins, which are off, into its fresh HOME.
+			"npm_config_offline": "true",
 		},
 		Files: map[string][]byte{openCodeFile: config, filepath.Dir(openCodeFile) + "/agent.md": openCodePrompt},
 		// Its database of sessions lies beside auth.json and stays behind.
