@@ -161,7 +161,11 @@ func (i inside) call(ctx context.Context, name string, args json.RawMessage) err
 }
 
 func (i inside) ask(ctx context.Context, ask agent.Ask) agent.Answer {
-	return i.watcher.Permit(ctx, ask)
+	a := i.watcher.Permit(ctx, ask)
+	if ctx.Err() != nil {
+		return agent.Answer{} // the turn is over: «cancelled»
+	}
+	return a
 }
 
 func (i inside) own(context.Context, Step) error {
