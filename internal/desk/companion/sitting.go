@@ -1,0 +1,117 @@
+package companion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"familiar/internal/agent"
+	"familiar/internal/audit"
+	"familiar/internal/briefing"
+	"familiar/internal/chat"
+	"familiar/internal/desk"
+	"familiar/internal/tool"
+	"familiar/internal/workspace"
+)
+
+// sitting is one turn at the desk: one tool session and one agent session.
+type sitting struct {
+	*Desk
+	turn    chat.Turn
+	seat    *tool.Seat
+	request briefing.Request
+	source  string // what decided on yolo
+	watch   *watcher
+	res     desk.Result
+}
+
+func (d *Desk) sit(ctx context.Context, t chat.Turn, ev chat.Event, looping func()) *sitting {
+	session := tool.NewSession(d.deps.Now())
+	s := &sitting{Desk: d, turn: t, seat: d.deps.Box.Seat(session, d.deps.Tools, func(string) { looping() })}
+	s.request = briefing.Request{Turn: t, Session: session, Agent: d.deps.Agent.Name(), Model: d.deps.Model}
+	s.request.Yolo, s.source = d.deps.Yolo(ev)
+	s.res = desk.Result{Session: session, Agent: s.request.Agent, Model: s.request.Model}
+	s.watch = &watcher{ctx: ctx, sitting: s, policy: d.deps.Policy(t, session, s.request.Yolo), calls: map[string]call{}}
+	return s
+}
+
+// run opens the agent's session, prompts it, and once more when it ended its turn without a word.
+func (s *sitting) run(ctx context.Context) (desk.Result, error) {
+	s.seat.Begin(ctx, s.turn)
+	defer s.seat.End()
+	began := s.deps.Now()
+	session, err := s.deps.Agent.Open(ctx, s.opening())
+	s.connected(began, err)
+	if err != nil {
+		return s.res, fmt.Errorf("open session: %w", err)
+	}
+	defer func() {
+		if err := session.Close(); err != nil {
+			s.deps.Log.Warn("the agent's session did not close well", chat.KeyTurn, s.turn.ID, chat.KeyErr, err)
+		}
+	}()
+	s.request.Can = session.Can()
+	brief, err := s.deps.Briefer.Reply(ctx, s.deps.Sources, s.request)
+	if err != nil {
+		return s.res, fmt.Errorf("brief the agent: %w", err)
+	}
+	s.briefed(brief)
+	stop, err := s.prompt(ctx, session, brief.Blocks)
+	if err == nil && stop == agent.EndTurn && !s.answered() {
+		stop, err = s.again(ctx, session)
+	}
+	return s.res, verdict(stop, err)
+}
+
+// opening asks for everything only where the configuration says so.
+func (s *sitting) opening() agent.Opening {
+	who := s.turn.From
+	o := agent.Opening{Tools: s.seat, Model: s.deps.Model,
+		Workspace: workspace.Ref{Platform: who.Platform, User: who.ID, Session: s.seat.Session()}}
+	if s.request.Yolo {
+		o.Mode = "yolo"
+	}
+	return o
+}
+
+// again is the one retry of a turn that ended without a reply, on the same session.
+func (s *sitting) again(ctx context.Context, session agent.Session) (agent.StopReason, error) {
+	s.res.Retried = true
+	s.note(audit.RetryTriggered{RetryCount: 1, MaxRetries: 1, Reason: "no_reply_sent"})
+	blocks, err := s.deps.Briefer.Retry(s.request, s.watch.refused)
+	if err != nil {
+		return "", fmt.Errorf("brief the agent again: %w", err)
+	}
+	return s.prompt(ctx, session, blocks)
+}
+
+// prompt runs one prompt to its end.
+func (s *sitting) prompt(ctx context.Context, session agent.Session, blocks []agent.Block) (agent.StopReason, error) {
+	s.prompted(blocks)
+	got, err := session.Prompt(ctx, s.turn, blocks, s.watch)
+	s.res.Stop, s.res.Tools = got.Stop, len(s.watch.calls)
+	s.res.Usage.Input += got.Usage.Input
+	s.res.Usage.Output += got.Usage.Output
+	s.res.Usage.Total = max(s.res.Usage.Total, got.Usage.Total)
+	s.note(audit.AgentResponse{StopReason: string(got.Stop), IsRetry: s.res.Retried})
+	return got.Stop, err
+}
+
+// answered reports whether the person has seen anything.
+func (s *sitting) answered() bool {
+	replied, reacted := s.deps.Deeds(s.turn)
+	return replied || reacted
+}
+
+// verdict says what a turn without an answer came to; where there was an answer nobody asks.
+func verdict(stop agent.StopReason, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("prompt: %w", err)
+	case stop == agent.EndTurn:
+		return errors.New("the agent ended its turn twice without a reply")
+	case stop == agent.Cancelled:
+		return errors.New("the agent says that its turn was cancelled")
+	}
+	return fmt.Errorf("the agent ended its turn without a reply: %s", stop)
+}

@@ -1,0 +1,73 @@
+package companion
+
+import (
+	"context"
+	"strings"
+
+	"familiar/internal/agent"
+	"familiar/internal/audit"
+	"familiar/internal/chat"
+	"familiar/internal/permission"
+)
+
+// watcher sees a session's turn unfold. Its methods are called from one goroutine.
+type watcher struct {
+	*sitting
+	ctx     context.Context
+	policy  permission.Policy
+	calls   map[string]call
+	refused []string // names of what was refused, for the second prompt
+}
+
+// call is a tool call that was seen: by which name it was shown, and whether its end was.
+type call struct {
+	name  string
+	ended bool
+}
+
+// Saw shows which tool is at work. The agent's own words stay unseen.
+func (w *watcher) Saw(u agent.Update) {
+	tc, ok := u.(agent.ToolCall)
+	if !ok {
+		return
+	}
+	known, seen := w.calls[tc.ID]
+	if !seen {
+		known = call{name: w.name(tc)}
+		w.show(chat.Progress{Stage: chat.ToolStarted, Tool: known.name})
+	}
+	if ok := tc.Status == agent.StatusCompleted; (ok || tc.Status == agent.StatusFailed) && !known.ended {
+		known.ended = true
+		w.show(chat.Progress{Stage: chat.ToolEnded, Tool: known.name, OK: ok})
+	}
+	w.calls[tc.ID] = known
+}
+
+func (w *watcher) show(p chat.Progress) { w.deps.Show(w.ctx, w.turn, p) }
+
+// Permit decides on one of the agent's own tools, and writes the decision down.
+func (w *watcher) Permit(_ context.Context, ask agent.Ask) agent.Answer {
+	verdict := w.policy.Judge(ask)
+	name := w.name(agent.ToolCall{Title: ask.Title, Kind: ask.Kind})
+	if verdict.Allow {
+		w.note(audit.PermissionApproved{Tool: name, Kind: string(ask.Kind), Reason: verdict.Reason})
+	} else {
+		w.refused = append(w.refused, name)
+		w.note(audit.PermissionDenied{Tool: name, Kind: string(ask.Kind), Reason: verdict.Reason})
+	}
+	return ask.Choose(verdict.Allow)
+}
+
+// name is what a person may read of a tool call: the name of one of our tools, or the kind of the agent's own.
+// The title may hold a whole command, so it is never shown.
+func (w *watcher) name(tc agent.ToolCall) string {
+	for _, t := range w.seat.Tools() {
+		if tc.Title == t.Name || strings.HasSuffix(tc.Title, "_"+t.Name) || strings.HasSuffix(tc.Title, "."+t.Name) {
+			return t.Name
+		}
+	}
+	if tc.Kind == "" {
+		return string(agent.KindOther)
+	}
+	return string(tc.Kind)
+}
