@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"familiar/internal/config"
+	"familiar/internal/instance"
 )
 
 // configCommand looks at the configuration of a bot. It starts nothing and changes nothing.
@@ -29,7 +30,7 @@ func configCommand() *cobra.Command {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&at.dir, "dir", "", "directory of the bot (default: this directory)")
+	flags.StringVar(&at.dir, "dir", "", "the bot's directory; the instance «familiar» when left out")
 	flags.StringVarP(&at.file, "config", "c", "", "configuration file to read instead of the one in the directory")
 	cmd.AddCommand(configCheckCommand(&at), configShowCommand(&at), configSchemaCommand())
 	for _, sub := range cmd.Commands() {
@@ -41,19 +42,27 @@ func configCommand() *cobra.Command {
 // place is which configuration is meant.
 type place struct{ dir, file string }
 
-// load reads the configuration. Unlike a start, which makes what is missing, looking at a directory that is not
-// there is a mistake.
+// load reads the configuration. Unlike a start, which makes what is missing, looking at a directory that somebody
+// named and that is not there is a mistake.
 func (p place) load() (config.Loaded, error) {
-	if p.dir != "" {
-		info, err := os.Stat(p.dir)
+	dir := p.dir
+	switch {
+	case dir != "":
+		info, err := os.Stat(dir)
 		if err != nil {
 			return config.Loaded{}, fmt.Errorf("look at the bot's directory: %w", err)
 		}
 		if !info.IsDir() {
-			return config.Loaded{}, fmt.Errorf("%s is not a directory; for a file use --config", p.dir)
+			return config.Loaded{}, fmt.Errorf("%s is not a directory; for a file use --config", dir)
 		}
+	case p.file == "":
+		inst, err := instance.Find("", instance.DefaultID)
+		if err != nil {
+			return config.Loaded{}, err
+		}
+		dir = inst.Dir
 	}
-	return config.Load(config.Where{Dir: p.dir, File: p.file}, os.Environ())
+	return config.Load(config.Where{Dir: dir, File: p.file}, os.Environ())
 }
 
 func configCheckCommand(at *place) *cobra.Command {

@@ -110,6 +110,26 @@ func TestConfigShow(t *testing.T) {
 	}
 }
 
+// Without a flag, the instance that up would run is meant, and it need not be there yet.
+func TestConfigOfTheDefaultInstance(t *testing.T) {
+	plainEnv(t)
+	root := t.TempDir()
+	t.Setenv("FAMILIAR_ROOT", root)
+	if _, errs, code := runConfig(t, "check"); code != 0 {
+		t.Fatalf("exit %d, %q", code, errs)
+	}
+	dir := filepath.Join(root, "instances", "familiar")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("version: 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := runConfig(t, "check"); code != exitFailed || !strings.Contains(errs, "config.yaml:1:10: version: 3") {
+		t.Fatalf("exit %d, %q", code, errs)
+	}
+}
+
 func TestConfigSchema(t *testing.T) {
 	out, _, code := runConfig(t, "schema")
 	if code != 0 || !json.Valid([]byte(out)) || !strings.Contains(out, "replyPolicy") {
