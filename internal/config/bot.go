@@ -55,6 +55,18 @@ func (b *Bot) Check(r *setting.Report) {
 	}
 }
 
+// Zone returns the time zone of a checked bot.
+func (b Bot) Zone() *time.Location {
+	if b.Timezone == "" {
+		return time.Local
+	}
+	zone, err := time.LoadLocation(b.Timezone)
+	if err != nil {
+		return time.UTC // Check lets no other name through
+	}
+	return zone
+}
+
 func (b *Bot) checkDesk(r *setting.Report) {
 	switch {
 	case b.Desk == "companion":

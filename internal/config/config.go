@@ -49,9 +49,9 @@ type Platforms struct {
 
 // Agent is the section agent: what the process needs, and what the bot tells it.
 type Agent struct {
-	Process   acp.Config      `yaml:",inline"`
-	Briefing  briefing.Config `yaml:",inline"`
-	SkillsDir string          `yaml:"skillsDir" env:"AGENT_SKILLS_DIR" doc:"folder of skills of your own"`
+	acp.Config `yaml:",inline"`
+	Briefing   briefing.Config `yaml:",inline"`
+	SkillsDir  string          `yaml:"skillsDir" env:"AGENT_SKILLS_DIR" doc:"folder of skills of your own"`
 }
 
 // Defaults returns the configuration without any file: a companion on its own page.
@@ -59,7 +59,7 @@ func Defaults() Config {
 	return Config{
 		Version:   1,
 		Bot:       defaultBot(),
-		Agent:     Agent{Process: acp.Defaults(), Briefing: briefing.Defaults(), SkillsDir: "skills"},
+		Agent:     Agent{Config: acp.Defaults(), Briefing: briefing.Defaults(), SkillsDir: "skills"},
 		Platforms: Platforms{Web: web.Defaults()},
 		Access:    gate.Defaults(),
 		Outbox:    outbox.Defaults(),
@@ -79,7 +79,7 @@ func (c *Config) Check(r *setting.Report) {
 		r.Wrong("version", "%d is not understood by this build; write 1", c.Version)
 	}
 	c.Bot.Check(r.At("bot"))
-	c.Agent.Process.Check(r.At("agent"))
+	c.Agent.Config.Check(r.At("agent"))
 	c.Agent.Briefing.Check(r.At("agent"))
 	c.Platforms.Web.Check(r.At("platforms.web"))
 	c.Access.Check(r.At("access"))

@@ -3,6 +3,7 @@ package config
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMistakes(t *testing.T) {
@@ -90,6 +91,15 @@ func TestLaterKeysAreNotBuilt(t *testing.T) {
 		if built[key] {
 			t.Errorf("%s is in this build", key)
 		}
+	}
+}
+
+func TestZone(t *testing.T) {
+	if got := good(t, "version: 1\nbot: {timezone: Asia/Taipei}\n").Config.Bot.Zone().String(); got != "Asia/Taipei" {
+		t.Errorf("zone %s", got)
+	}
+	if got := good(t, "version: 1\n").Config.Bot.Zone(); got != time.Local {
+		t.Errorf("zone %s", got)
 	}
 }
 

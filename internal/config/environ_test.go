@@ -63,13 +63,13 @@ func TestVariablesAreReadByType(t *testing.T) {
 	l := good(t, "version: 1\n", "AGENT_MODEL=123456", "GEMINI_API_KEY=0012345678", "RATE_LIMIT_ENABLED=true",
 		"RATE_LIMIT_WINDOW_MS=5", "AGENT_SANDBOX_ALLOWED_ENV_VARS= A , ,B", "HEALTH_PORT=9", "REPLY_TO=")
 	c := l.Config
-	if c.Agent.Process.Model != "123456" || c.Agent.Process.GeminiAPIKey.Reveal() != "0012345678" {
-		t.Errorf("texts: %q, %q", c.Agent.Process.Model, c.Agent.Process.GeminiAPIKey.Reveal())
+	if c.Agent.Model != "123456" || c.Agent.GeminiAPIKey.Reveal() != "0012345678" {
+		t.Errorf("texts: %q, %q", c.Agent.Model, c.Agent.GeminiAPIKey.Reveal())
 	}
 	if !c.Access.RateLimit.Enabled || c.Access.RateLimit.WindowMs != 5 || c.Health.Port != 9 {
 		t.Errorf("numbers: %+v, %+v", c.Access.RateLimit, c.Health)
 	}
-	if got := c.Agent.Process.Sandbox.AllowedEnvVars; !slices.Equal(got, []string{"A", "B"}) {
+	if got := c.Agent.Sandbox.AllowedEnvVars; !slices.Equal(got, []string{"A", "B"}) {
 		t.Errorf("list: %q", got)
 	}
 	_, err := load(t, "version: 1\n", "RATE_LIMIT_WINDOW_MS=soon", "RATE_LIMIT_ENABLED=perhaps")
@@ -96,7 +96,7 @@ func TestUnknownLogLevel(t *testing.T) {
 // BUG-L03: nothing is stripped from a value, so a short one stays whole.
 func TestValuesAreTakenWhole(t *testing.T) {
 	for _, value := range []string{"a", `"`, `'a`, `"a"`, "a=b"} {
-		if got := good(t, "version: 1\n", "AGENT_MODEL="+value).Config.Agent.Process.Model; got != value {
+		if got := good(t, "version: 1\n", "AGENT_MODEL="+value).Config.Agent.Model; got != value {
 			t.Errorf("%q became %q", value, got)
 		}
 	}
@@ -119,7 +119,7 @@ agent:
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := l.Config.Agent.Process
+	a := l.Config.Agent
 	for want, got := range map[string]secret.Value{
 		"env-secret-one": a.GeminiAPIKey, "file-secret-two": a.OpenAIAPIKey, "literal-three": a.AnthropicAPIKey,
 		"variable-four": a.OpenRouterAPIKey, "env:HOME": a.OpenCodeAPIKey,

@@ -79,8 +79,8 @@ func TestEnvironmentFileIsLaidOver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l.Config.Agent.Briefing.TokenLimit != 4096 || l.Config.Agent.Process.Model != "big" || l.Environment != "production" {
-			t.Errorf("%s: got %d, %q, %q", name, l.Config.Agent.Briefing.TokenLimit, l.Config.Agent.Process.Model, l.Environment)
+		if l.Config.Agent.Briefing.TokenLimit != 4096 || l.Config.Agent.Model != "big" || l.Environment != "production" {
+			t.Errorf("%s: got %d, %q, %q", name, l.Config.Agent.Briefing.TokenLimit, l.Config.Agent.Model, l.Environment)
 		}
 		if len(l.Files) != 2 || filepath.Base(l.Files[1]) != "config.production.yaml" {
 			t.Errorf("%s: read %v", name, l.Files)
