@@ -10,7 +10,7 @@ import (
 
 func BenchmarkReply(b *testing.B) {
 	src := Sources{
-		Important: func(context.Context, chat.Person, bool) ([]string, error) { return []string{"likes tea"}, nil },
+		Important: func(context.Context, chat.Turn) ([]string, error) { return []string{"likes tea"}, nil },
 		Recent:    recentOf(talk(20, "recent")...),
 	}
 	briefer := New(Defaults(), Bot{}, slog.New(slog.DiscardHandler))

@@ -59,8 +59,8 @@ func reply(t *testing.T, b *Briefer, src Sources, r Request) string {
 func TestWholeBriefings(t *testing.T) {
 	taipei := time.FixedZone("CST", 8*3600)
 	src := Sources{
-		Important: func(_ context.Context, _ chat.Person, private bool) ([]string, error) {
-			if private {
+		Important: func(_ context.Context, t chat.Turn) ([]string, error) {
+			if t.Place.Private() {
 				return []string{"Ann likes tea.", "Ann's sister is ill."}, nil
 			}
 			return []string{"Ann likes tea."}, nil

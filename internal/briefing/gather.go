@@ -15,9 +15,9 @@ import (
 // Sources are where the material of a briefing comes from. Each func is bounded by its owner in size and time,
 // and safe for concurrent use; a nil one has nothing.
 type Sources struct {
-	// Important returns the enabled memories of high importance about a person, oldest first; private asks for
-	// those from direct messages too.
-	Important func(ctx context.Context, who chat.Person, private bool) ([]string, error)
+	// Important returns the enabled memories of high importance about the person of a turn, oldest first; in a
+	// private place those from direct messages too. It lowers the turn to the standing of what it returns.
+	Important func(ctx context.Context, t chat.Turn) ([]string, error)
 	// Recent returns at most limit messages of a place before the given one, oldest first.
 	Recent func(ctx context.Context, place chat.Place, before chat.MessageID, limit int) ([]chat.Message, error)
 	// RecentLimit is the limit for Recent; 0 means 20.
@@ -81,7 +81,7 @@ func (g gathering) memories(ctx context.Context) []string {
 	if g.src.Important == nil {
 		return nil
 	}
-	memories, err := g.src.Important(ctx, g.turn.From, g.turn.Place.Private())
+	memories, err := g.src.Important(ctx, g.turn)
 	g.warn("no memories for a briefing", err)
 	return memories
 }

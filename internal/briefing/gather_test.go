@@ -43,11 +43,11 @@ func recentOf(messages ...chat.Message) func(context.Context, chat.Place, chat.M
 func TestGatherAsksForWhatMayBeSeen(t *testing.T) {
 	memories := map[bool][]string{true: {"public", "private"}, false: {"public"}}
 	src := Sources{
-		Important: func(_ context.Context, who chat.Person, private bool) ([]string, error) {
-			if !who.Same(ann) {
-				t.Errorf("asked about %v", who)
+		Important: func(_ context.Context, turn chat.Turn) ([]string, error) {
+			if !turn.From.Same(ann) {
+				t.Errorf("asked about %v", turn.From)
 			}
-			return memories[private], nil
+			return memories[turn.Place.Private()], nil
 		},
 		Recent: func(_ context.Context, place chat.Place, before chat.MessageID, limit int) ([]chat.Message, error) {
 			if before != "m9" || limit != 20 {
@@ -75,7 +75,7 @@ func TestGatherAsksForWhatMayBeSeen(t *testing.T) {
 // AF-70
 func TestGatherForgetsTalkBeforeClearButNotMemories(t *testing.T) {
 	src := Sources{
-		Important: func(context.Context, chat.Person, bool) ([]string, error) { return []string{"likes tea"}, nil },
+		Important: func(context.Context, chat.Turn) ([]string, error) { return []string{"likes tea"}, nil },
 		Recent:    recentOf(said("m1", ann, "a"), said("m2", bob, " /clear")),
 	}
 	m, err := Gather(t.Context(), src, request(guild, "hi"), slog.New(slog.DiscardHandler))
@@ -118,7 +118,7 @@ func TestGatherSearchesOnlyInACommunity(t *testing.T) {
 func TestGatherWhenSourcesFail(t *testing.T) {
 	broken := errors.New("broken")
 	src := Sources{
-		Important: func(context.Context, chat.Person, bool) ([]string, error) { return nil, broken },
+		Important: func(context.Context, chat.Turn) ([]string, error) { return nil, broken },
 		Recent:    recentOf(),
 		Related:   func(context.Context, chat.Place, string, int) ([]chat.Message, error) { return nil, broken },
 		Emojis:    func(context.Context, chat.Place) ([]Emoji, error) { return nil, broken },
