@@ -1,0 +1,91 @@
+package console
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"familiar/internal/chat"
+)
+
+var pictures = flag.String("pictures", "", "write pictures of the page into this directory")
+
+const sample = "Good morning! Three things for today:\n\n1. **Stand-up** at 9:30, you wanted to bring the *bench numbers*\n" +
+	"2. The parcel comes between 10:00 and 12:00\n3. Dinner with Ann: [the place](https://example.org/table) closes at `22:00`\n\n" +
+	"The numbers from last night:\n\n| what | p50 | p99 |\n|---|---|---|\n| event to prompt | 0.8 ms | 3.9 ms |\n| search | 2.1 ms | 8.4 ms |\n\n" +
+	"```go\nfunc main() {\n\tfmt.Println(\"one reply, exactly once\")\n}\n```\n\n> You said last week that you would rather walk there."
+
+// TestPictures makes the pictures that a person looks at; it runs only when asked.
+func TestPictures(t *testing.T) {
+	if *pictures == "" {
+		t.Skip("no -pictures directory")
+	}
+	r := newRig(t, ready())
+	shot := func(name string) {
+		t.Helper()
+		r.until(`document.getAnimations().every((a) => a.effect.getComputedTiming().iterations === Infinity || a.playState !== "running")`)
+		data, err := chromedp.Run(r.tab, chromedp.CaptureScreenshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(*pictures, name+".png"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	both := func(name string) {
+		t.Helper()
+		r.prefer("light")
+		shot(name + "-light")
+		r.prefer("dark")
+		shot(name + "-dark")
+		r.prefer("light")
+	}
+	wide, phone := chromedp.EmulateViewport(1280, 860), chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(2))
+	r.steps(wide)
+	r.open("/")
+	both("empty")
+	r.write("Remind me what the parcel was about\n")
+	r.answer(r.next("Remind me what the parcel was about"), "The new keyboard. It was sent on Thursday.")
+	r.until(count(".theirs", 1))
+	r.steps(chromedp.Click(chromedp.CSS("#fresh")))
+	r.write("Good morning, what is on today?\n")
+	ev := r.next("Good morning, what is on today?")
+	r.show(ev, chat.TurnStarted, "")
+	r.show(ev, chat.ToolStarted, "memory-search")
+	r.until(`document.querySelector("#turn .doing code") !== null`)
+	shot("turn-light")
+	r.show(ev, chat.ToolEnded, "memory-search")
+	r.reply(ev, sample)
+	r.until(count(".theirs", 1))
+	r.show(ev, chat.ToolStarted, "send-reply")
+	r.until(count(".tools span", 1))
+	both("talk")
+	r.write("/")
+	shot("offers")
+	r.write("\b")
+	r.steps(phone)
+	both("phone")
+	r.steps(chromedp.Click(chromedp.CSS("#menu")))
+	shot("phone-drawer")
+	r.show(ev, chat.TurnFailed, "")
+
+	r.change(func() {
+		r.state.Bot = Bot{ID: "mochi", Name: "麻糬", Language: "zh-TW"}
+		r.state.Agent = Agent{Missing: "還沒有代理可以思考。", Next: "安裝 OpenCode 並設定模型,或在 `config.yaml` 設定 `agent.command`,再執行 `familiar restart mochi`。"}
+		r.hears = chat.Busy
+	})
+	r.steps(wide)
+	r.open("/?again")
+	r.until(count(".theirs", 1))
+	r.write("你好,今天天氣如何?\n")
+	r.until(count(".message.failed", 1))
+	both("zh-TW")
+	r.steps(chromedp.Click(chromedp.CSS("#fresh")))
+	shot("zh-TW-empty")
+	r.change(func() { r.out = true })
+	r.steps(chromedp.Navigate("http://" + r.addr + "/?x"))
+	both("locked")
+}
