@@ -113,9 +113,12 @@ func (s *Server) Serve(ctx context.Context) error {
 		s.log.Warn("agents were still calling tools when the time to leave was over", chat.KeyErr, err)
 	}
 	s.Close()
-	<-failed
+	err := <-failed
 	s.in.Lock()
 	defer s.in.Unlock()
+	if !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve agents: %w", err)
+	}
 	return nil
 }
 
