@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // Lock holds the directory for one process. The kernel lets go of it when the process ends, however it ends, so
@@ -33,7 +34,7 @@ func (i Instance) Lock() (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", i.Dir, err)
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := take(file); err != nil {
 		holder, _ := read(file)
 		_ = file.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -42,10 +43,22 @@ func (i Instance) Lock() (*Lock, error) {
 		return nil, fmt.Errorf("lock %s: %w", i.Dir, err)
 	}
 	l := &Lock{file}
-	if err := l.write(""); err != nil {
+	if err := errors.Join(file.Chmod(0o600), l.write("")); err != nil {
 		return nil, errors.Join(err, l.Release())
 	}
 	return l, nil
+}
+
+// take takes the lock. Somebody who only looks holds it for an instant, so that a lock is not refused at first sight.
+func take(file *os.File) error {
+	const looks, pause = 10, 10 * time.Millisecond
+	for i := 0; ; i++ {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) || i == looks {
+			return err
+		}
+		time.Sleep(pause)
+	}
 }
 
 // SetURL tells other processes where the bot listens.
@@ -55,10 +68,10 @@ func (l *Lock) SetURL(url string) error { return l.write(url) }
 // on the file itself; a reader that comes in between sees a file without an address and asks again.
 func (l *Lock) write(url string) error {
 	text := []byte(strconv.Itoa(os.Getpid()) + "\n" + url + "\n")
-	if err := l.file.Truncate(0); err != nil {
+	if _, err := l.file.WriteAt(text, 0); err != nil {
 		return fmt.Errorf("write the pid file: %w", err)
 	}
-	if _, err := l.file.WriteAt(text, 0); err != nil {
+	if err := l.file.Truncate(int64(len(text))); err != nil {
 		return fmt.Errorf("write the pid file: %w", err)
 	}
 	return nil
