@@ -26,6 +26,7 @@ class Page {
       send: (text) => this.send(text) });
     this.useState(state);
     $("text").placeholder = word("placeholder", { name: this.log.name });
+    $("text").setAttribute("aria-label", $("text").placeholder);
     $("fresh").addEventListener("click", () => this.fresh());
     $("earlier").addEventListener("click", () => this.earlier());
     $("jump").addEventListener("click", () => this.toBottom());

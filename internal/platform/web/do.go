@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -218,26 +216,6 @@ func fits(text string) error {
 		return fmt.Errorf("the text has %d characters, the most is %d", n, MaxText)
 	}
 	return nil
-}
-
-// newID mints an opaque id.
-func newID(prefix string) chat.MessageID {
-	var id [16]byte
-	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the program instead
-	return chat.MessageID(prefix + hex.EncodeToString(id[:]))
-}
-
-// isSession says whether an id can be one of a session.
-func isSession(id string) bool {
-	if len(id) != 34 || id[:2] != "s_" {
-		return false
-	}
-	for _, c := range id[2:] {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
 }
 
 // closeCutOff ends on the streams the turns that an earlier process did not end.

@@ -2,21 +2,15 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"familiar/internal/chat"
 )
-
-// maxID is the longest id that a caller may give to a message, in runes.
-const maxID = 128
 
 // hearTime is how long an event may take to become durable.
 const hearTime = 30 * time.Second
@@ -252,49 +246,6 @@ func (w *Web) cancel(rw http.ResponseWriter, r *http.Request) {
 		Session string `json:"sessionId"`
 		Status  string `json:"status"`
 	}{true, session, status})
-}
-
-// wording returns the text as it is kept, or what is wrong with it or with the id.
-func wording(text, id string) (string, error) {
-	if utf8.RuneCountInString(id) > maxID || strings.ContainsFunc(id, unicode.IsControl) {
-		return "", bad("id must be at most %d characters, without control characters", maxID)
-	}
-	text = clean(text)
-	if strings.TrimSpace(text) == "" {
-		return "", bad("message is empty")
-	}
-	return text, nil
-}
-
-// clean drops what no terminal or model should get: control characters other than line breaks and tabs. Bad
-// UTF-8 became U+FFFD when the JSON was read.
-func clean(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) && c != '\n' && c != '\t' {
-			return -1
-		}
-		return c
-	}, text)
-}
-
-// title is the first words of a session; a command names nothing.
-func title(text string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	first = strings.Join(strings.Fields(first), " ")
-	if strings.HasPrefix(first, "/") {
-		return ""
-	}
-	if runes := []rune(first); len(runes) > 60 {
-		return strings.TrimSpace(string(runes[:59])) + "…"
-	}
-	return first
-}
-
-// hash makes an opaque name of parts; parts never run into each other, since none but the last holds a NUL.
-func hash(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return hex.EncodeToString(sum[:16])
 }
 
 // broken ends an error of our own: it is logged here, and the client learns that it may try again.

@@ -3,10 +3,13 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"familiar/internal/chat"
 )
@@ -206,16 +209,27 @@ func TestNobodyListens(t *testing.T) {
 	s.want(503, "POST", "/v1/sessions", `{"message":"x"}`)
 }
 
+// A body is either understood or refused with a reason that is the caller's.
 func FuzzOpenBody(f *testing.F) {
-	for _, seed := range []string{`{"message":"a"}`, `{"message":"a","id":"b"}`, `{"answers":[{}]}`, `[`, "\xff", `{"message":"\ud800"}`} {
+	for _, seed := range []string{`{"message":"a"}`, `{"message":"a","id":"b"}`, `{"answers":[{}]}`, `[`, "\xff", `null`,
+		`{"message":"\ud800\u0000x"}`, `{"message":"a"}{`, `{"id":7}`, `{"attachments":[[]]}`} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		got, err := wording(text, "")
-		if err == nil && (strings.TrimSpace(got) == "" || strings.ContainsAny(got, "\x00\r\x1b")) {
-			t.Errorf("%q became %q", text, got)
+	f.Fuzz(func(t *testing.T, raw string) {
+		rec := httptest.NewRecorder()
+		body, err := decode[opening](rec, httptest.NewRequest("POST", "/", strings.NewReader(raw)))
+		var says fault
+		if err != nil {
+			if !errors.As(err, &says) || says.status != 400 && says.status != 413 || says.say == "" {
+				t.Errorf("%q: %v", raw, err)
+			}
+			return
 		}
-		if n := len([]rune(title(text))); n > 60 {
+		got, err := wording(body.Message, body.ID)
+		if err == nil && (strings.TrimSpace(got) == "" || strings.ContainsAny(got, "\x00\r\x1b") || !utf8.ValidString(got)) {
+			t.Errorf("%q became %q", raw, got)
+		}
+		if n := len([]rune(title(got))); n > 60 {
 			t.Errorf("a title of %d characters", n)
 		}
 	})

@@ -5,6 +5,18 @@
 // It promises: a message that was answered with 202 was heard; the same id is heard once; a stream is durable
 // and replayable from any index for 30 days or 10,000 events, whichever is less; indexes of a session only grow.
 // Whoever reaches the routes is the owner: whether they may is decided in front, not here.
+//
+// A line of a stream is {index, type, at, data}. The types, and what data holds:
+//
+//	session.started, session.waiting    nothing; waiting means that no turn runs any more
+//	message.received                    messageId, text, replyTo
+//	message.completed                   messageId, text, replyTo, turnId: a message of ours
+//	message.updated                     messageId, text: it says something else now
+//	message.deleted, message.reacted    messageId; emoji
+//	turn.started, turn.completed, turn.failed, turn.cancelled    turnId
+//	actions.requested, action.result    turnId, tool; ok
+//
+// An empty line means that the connection lives. A reader skips types that it does not know.
 package web
 
 import (
