@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"familiar/internal/control"
+	"familiar/internal/instance"
+	"familiar/internal/secret"
+)
+
+// reachFlags name a running bot: by directory, by id, or by FAMILIAR_URL and FAMILIAR_TOKEN.
+type reachFlags struct{ dir string }
+
+func (f *reachFlags) declare(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.dir, "dir", "", "the bot's directory; the instance «familiar» when left out")
+}
+
+// reach finds the bot. id is used when no directory was given.
+func (f *reachFlags) reach(id string) (*control.Client, error) {
+	if url := os.Getenv("FAMILIAR_URL"); url != "" && f.dir == "" && id == "" {
+		token := secret.New(os.Getenv("FAMILIAR_TOKEN"))
+		if !token.Set() {
+			return nil, errors.New("FAMILIAR_URL is set and FAMILIAR_TOKEN is not: set it to the content of the bot's state/token")
+		}
+		return control.New(url, token), nil
+	}
+	if id == "" {
+		id = instance.DefaultID
+	}
+	inst, err := instance.Find(f.dir, id)
+	if err != nil {
+		return nil, err
+	}
+	running, err := inst.Running()
+	if err == nil && running.URL == "" {
+		err = errors.New("the bot is starting; ask again in a moment")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the bot in %s: %w (start it with: familiar up --dir %s)", inst.Dir, err, inst.Dir)
+	}
+	token, err := inst.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	return control.New(running.URL, token), nil
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"familiar/internal/host"
+	"familiar/internal/instance"
+	"familiar/internal/logging"
+	"familiar/internal/secret"
+)
+
+// logs is where the program speaks to its operator: the terminal or the standard streams, and a file.
+type logs struct {
+	*slog.Logger
+	file     *logging.File
+	terminal bool // standard output is one
+}
+
+func openLogs(cmd *cobra.Command, inst instance.Instance, cfg logging.Config, vault *secret.Vault) (logs, error) {
+	file, err := logging.OpenFile(filepath.Join(inst.Logs(), "familiar.log"))
+	if err != nil {
+		return logs{}, err
+	}
+	l := logs{file: file, terminal: isTerminal(cmd.OutOrStdout())}
+	l.Logger = logging.Also(logging.New(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), isTerminal(cmd.ErrOrStderr()), vault), file)
+	return l, nil
+}
+
+// isTerminal reports whether a person reads a stream.
+func isTerminal(stream io.Writer) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// announce says that the bot is ready, and where: on a terminal with a link that lets one browser in, and opens
+// it; elsewhere as a log line without a secret.
+func announce(ctx context.Context, out io.Writer, h *host.Host, logs logs, noOpen bool) {
+	if !logs.terminal {
+		logs.Info("ready " + h.URL() + "/")
+		return
+	}
+	link := h.LoginLink()
+	_, _ = fmt.Fprintf(out, "ready %s\n", link) // a terminal that went away is no reason to stop
+	if noOpen {
+		return
+	}
+	if err := browse(ctx, link); err != nil {
+		logs.Debug("no browser was opened", "err", err)
+	}
+}
+
+// browse opens a page in the operator's browser, where there is one.
+func browse(ctx context.Context, link string) error {
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	}
+	if runtime.GOOS != "darwin" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		return fmt.Errorf("no display")
+	}
+	cmd := exec.CommandContext(ctx, opener, link)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}
+
+// untilSignal returns a context that ends at the first SIGINT or SIGTERM. A second SIGINT ends the program at
+// once with code 130; further SIGTERMs are one with the first.
+func untilSignal(ctx context.Context, log *slog.Logger) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	over := make(chan struct{})
+	listening := make(chan struct{})
+	go func() {
+		defer close(listening)
+		interrupted := false
+		for {
+			select {
+			case <-over:
+				return
+			case s := <-signals:
+				if s == syscall.SIGINT && interrupted {
+					os.Exit(exitAtOnce)
+				}
+				interrupted = interrupted || s == syscall.SIGINT
+				if ctx.Err() == nil {
+					log.Info("asked to leave; press Ctrl-C again to leave at once", "signal", s.String())
+				}
+				cancel()
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(over)
+		<-listening
+		cancel()
+	}
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"familiar/internal/config"
+	"familiar/internal/host"
+	"familiar/internal/instance"
+	"familiar/internal/secret"
+)
+
+// upFlags are the flags of up.
+type upFlags struct {
+	dir    string
+	port   int
+	noOpen bool
+	desk   string
+}
+
+func upCommand() *cobra.Command {
+	var f upFlags
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Run a bot in the foreground",
+		Long: "Run one bot in the foreground, until Ctrl-C. A directory that is missing or empty gets a working default:\n" +
+			"a companion on its own page, with an agent that is found on this machine.",
+		Example: "  familiar up\n  familiar up --dir ./my-bot --port 9000 --no-open",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return up(cmd, f) },
+	}
+	cmd.Flags().StringVar(&f.dir, "dir", "", "the bot's directory; the instance «familiar» when left out")
+	cmd.Flags().IntVar(&f.port, "port", -1, "port of the page, instead of server.port; 0 takes any free one")
+	cmd.Flags().BoolVar(&f.noOpen, "no-open", false, "do not open the page in a browser")
+	cmd.Flags().StringVar(&f.desk, "desk", "", "kind of work, instead of bot.desk")
+	return cmd
+}
+
+// overrides are the settings that flags take the place of.
+func (f upFlags) overrides(cmd *cobra.Command) []config.Override {
+	var set []config.Override
+	if cmd.Flags().Changed("port") {
+		set = append(set, config.Override{Name: "flag --port", Path: "server.port", Value: strconv.Itoa(f.port)})
+	}
+	if f.desk != "" {
+		set = append(set, config.Override{Name: "flag --desk", Path: "bot.desk", Value: f.desk})
+	}
+	return set
+}
+
+// up runs a bot from its lock to its last word.
+func up(cmd *cobra.Command, f upFlags) (err error) {
+	inst, err := instance.Find(f.dir, instance.DefaultID)
+	if err != nil {
+		return err
+	}
+	// The configuration comes before everything else: a mistake in it leaves no trace.
+	loaded, err := config.Load(config.Where{Dir: inst.Dir, Set: f.overrides(cmd)}, os.Environ())
+	if err != nil {
+		return err
+	}
+	lock, err := inst.Lock()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	token, err := inst.Token()
+	if err != nil {
+		return err
+	}
+	vault := &secret.Vault{}
+	vault.Know(append(loaded.Secrets, token)...)
+	logs, err := openLogs(cmd, inst, loaded.Config.Logging, vault)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, logs.file.Close()) }()
+	for _, w := range loaded.Warnings {
+		logs.Warn("configuration: " + w.String())
+	}
+	ctx, leave := untilSignal(cmd.Context(), logs.Logger)
+	defer leave()
+	return live(ctx, cmd, lock, logs, f, host.Options{Instance: inst, Loaded: loaded, Vault: vault, Log: logs.Logger, Token: token})
+}
+
+// live opens the bot, says where it is, and runs it until ctx ends.
+func live(ctx context.Context, cmd *cobra.Command, lock *instance.Lock, logs logs, f upFlags, o host.Options) error {
+	h, err := host.Open(ctx, o)
+	if err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	if err := lock.SetURL(h.URL()); err != nil {
+		return errors.Join(err, h.Close())
+	}
+	ran := make(chan error, 1)
+	go func() { ran <- h.Run(ctx) }()
+	select {
+	case <-h.Ready():
+		announce(ctx, cmd.OutOrStdout(), h, logs, f.noOpen)
+		return <-ran
+	case err := <-ran:
+		return err
+	}
+}

@@ -1,0 +1,43 @@
+package host
+
+import (
+	"path/filepath"
+
+	"familiar/internal/briefing"
+	"familiar/internal/chat"
+	"familiar/internal/desk"
+	"familiar/internal/desk/companion"
+	"familiar/internal/permission"
+	"familiar/internal/workspace"
+)
+
+// openDesk is the table of desks; the configuration was checked, so that companion is the only one.
+func (h *Host) openDesk() desk.Desk {
+	bot := briefing.Bot{Name: h.cfg.Bot.Name, Language: h.cfg.Bot.Language, Zone: h.cfg.Bot.Zone(),
+		Prompts: h.Loaded.Path(h.cfg.Bot.Prompts)}
+	return companion.New(companion.Deps{
+		Agent: h.agent, Model: h.cfg.Agent.Model, Box: h.box, Tools: companionTools,
+		Briefer: briefing.New(h.cfg.Agent.Briefing, bot, h.log.With("module", "Briefing")),
+		Sources: h.sources(), Audit: h.audit, Now: h.now, Log: h.log.With("module", "Companion"),
+		Policy: h.policy, Yolo: h.gate.Yolo, Deeds: h.outbox.Deeds, Show: h.show,
+	})
+}
+
+// companionTools are what a companion's agent may call.
+var companionTools = []string{"memory-save", "memory-search", "memory-patch", "send-reply", "edit-reply",
+	"react-message", "get-message", "fetch-context"}
+
+// policy is what the agent may do with its own tools in a session. Where the person's folder cannot be had, that
+// is nothing; the session will not open either.
+func (h *Host) policy(t chat.Turn, session string, yolo bool) permission.Policy {
+	at, err := h.folders.Paths(workspace.Ref{Platform: t.From.Platform, User: t.From.ID, Session: session})
+	if err != nil {
+		return permission.Policy{}
+	}
+	return permission.Policy{Yolo: yolo, Binary: h.self, Skills: companionTools, Dir: at.Work,
+		SkillDirs: []string{h.skills()}, Tmp: at.Tmp, Notes: at.Notes,
+		WriteExtensions: h.cfg.Agent.Sandbox.AllowedWriteExtensions}
+}
+
+// skills is the folder in which skills are laid out for agents.
+func (h *Host) skills() string { return filepath.Join(h.Instance.State(), "skills") }

@@ -1,0 +1,74 @@
+package host
+
+import (
+	"context"
+	"database/sql"
+
+	"familiar/internal/chat"
+	"familiar/internal/gate"
+)
+
+// hear is the one way in: the spine, from top to bottom. Every source calls it, on its own goroutine; it
+// returns when the event is durable or turned away, and never waits for an agent.
+func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
+	if v := h.gate.Early(ev); v.Decided {
+		return h.turnAway(ev, v)
+	}
+	fresh, err := h.inbox.Accept(ctx, ev, h.remembering(ev)...)
+	if err != nil {
+		h.log.Error("an event could not be stored and was not accepted", chat.KeyEvent, ev.ID,
+			chat.KeyPlatform, ev.Place.Platform, chat.KeyErr, err)
+		return chat.Busy
+	}
+	if !fresh {
+		return chat.Repeat
+	}
+	if v := h.gate.Judge(ev); v.Decided {
+		h.close(ctx, ev)
+		return h.turnAway(ev, v)
+	}
+	if h.commands.Take(ctx, ev, h.gate.Trust(ev)) {
+		return chat.Accepted
+	}
+	return h.post(ctx, ev)
+}
+
+// post puts an accepted event in line, and tells the person their place in it when it is not the next.
+func (h *Host) post(ctx context.Context, ev chat.Event) chat.Outcome {
+	outcome, ahead := h.rooms.Post(ev, h.gate.Trust(ev))
+	if outcome == chat.Busy {
+		h.log.Warn("a room is full", chat.KeyEvent, ev.ID, chat.KeyPlatform, ev.Place.Platform, "waiting", ahead)
+		if err := h.inbox.Drop(ctx, ev, h.history.Unnoting(ev.Place, ev.Message)); err != nil {
+			h.log.Error("a refused event stays in the inbox", chat.KeyEvent, ev.ID, chat.KeyErr, err)
+		}
+		return chat.Busy
+	}
+	if ahead > 1 {
+		h.tellPlaceInLine(ctx, ev, ahead)
+	}
+	return outcome
+}
+
+// turnAway says why an event was not heard, without a word of what it said.
+func (h *Host) turnAway(ev chat.Event, v gate.Verdict) chat.Outcome {
+	h.log.Info("not heard", chat.KeyEvent, ev.ID, chat.KeyPlatform, ev.Place.Platform,
+		chat.KeyPerson, ev.From.ID, chat.KeyRule, v.Rule, "why", v.Why)
+	h.audit.Refused(ev, v.Rule)
+	return v.Outcome
+}
+
+// close finishes events in the inbox. Should the disk refuse, the next start settles them again.
+func (h *Host) close(ctx context.Context, evs ...chat.Event) {
+	if err := h.inbox.Finish(context.WithoutCancel(ctx), evs...); err != nil {
+		h.log.Error("an event could not be finished", chat.KeyErr, err)
+	}
+}
+
+// remembering is what keeps a message in history, in the transaction that accepts it.
+func (h *Host) remembering(ev chat.Event) []func(*sql.Tx) error {
+	m, ok := ev.AsMessage()
+	if !ok {
+		return nil
+	}
+	return []func(*sql.Tx) error{h.history.Noting(ev.Place, m)}
+}

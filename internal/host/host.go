@@ -1,0 +1,186 @@
+// Package host puts the parts together, and is the place to begin reading. Open builds a bot from its
+// configuration; Run lets it live until its context ends, and takes it down in order. hear.go is the way of one
+// message, turns.go what surrounds a turn, recover.go what a crash left; platforms.go, agents.go, desks.go,
+// tools.go and commands.go are the tables of what there is.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"familiar/internal/agent"
+	"familiar/internal/audit"
+	"familiar/internal/command"
+	"familiar/internal/config"
+	"familiar/internal/gate"
+	"familiar/internal/history"
+	"familiar/internal/inbox"
+	"familiar/internal/instance"
+	"familiar/internal/login"
+	"familiar/internal/memory"
+	"familiar/internal/outbox"
+	"familiar/internal/phrase"
+	"familiar/internal/platform"
+	"familiar/internal/room"
+	"familiar/internal/secret"
+	"familiar/internal/sqlite"
+	"familiar/internal/tool"
+	"familiar/internal/toolserver"
+	"familiar/internal/workspace"
+)
+
+// Host is one bot. Open makes it; nothing of it runs before Run.
+type Host struct {
+	Options
+	cfg   config.Config
+	log   *slog.Logger
+	now   func() time.Time
+	since time.Time
+	self  string // our own executable, resolved
+
+	phrases   phrase.Book
+	db        *sqlite.DB
+	folders   *workspace.Folders
+	memory    *memory.Store
+	notes     *memory.Notes
+	audit     *audit.Book
+	gate      *gate.Gate
+	inbox     *inbox.Inbox
+	platforms map[string]platform.Platform
+	links     []*platform.Link
+	history   *history.History
+	outbox    *outbox.Outbox
+	box       *tool.Box
+	doors     *toolserver.Server
+	agent     agent.Agent
+	missing   string // why nobody can think; "" when somebody can
+	rooms     *room.Rooms
+	commands  *command.Commands
+	login     *login.Login
+
+	pages   *server // the one listener
+	probes  *server // the second one, nil when it is off
+	closing chan struct{}
+	hearing chan struct{} // closed when the host has come as far as to hear
+}
+
+// Options is what a host is made from. Instance is locked and Loaded checked by whoever calls Open.
+type Options struct {
+	Instance instance.Instance
+	Loaded   config.Loaded
+	Vault    *secret.Vault
+	Log      *slog.Logger
+	Token    secret.Value
+	Agent    agent.Agent // thinks in place of the configured one; for tests and benches
+}
+
+// Open builds a bot and takes its ports. When it fails, nothing is left open.
+func Open(ctx context.Context, o Options) (_ *Host, err error) {
+	h := &Host{Options: o, cfg: o.Loaded.Config, log: o.Log, now: time.Now, since: time.Now(),
+		closing: make(chan struct{}), hearing: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.release())
+		}
+	}()
+	for _, build := range []func(context.Context) error{h.openStores, h.openSpine, h.openMind, h.openDoors} {
+		if err := build(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// openStores opens what keeps things.
+func (h *Host) openStores(ctx context.Context) (err error) {
+	if h.self, err = os.Executable(); err != nil {
+		return err
+	}
+	if h.self, err = filepath.EvalSymlinks(h.self); err != nil {
+		return err
+	}
+	if h.phrases, err = phrase.In(h.cfg.Bot.Language); err != nil {
+		return err
+	}
+	data := h.Loaded.Path(h.cfg.Workspace.RepoPath)
+	if h.folders, err = workspace.Open(data, h.cfg.Workspace.WorkspacesDir, h.Instance.Dir); err != nil {
+		return err
+	}
+	if h.db, err = sqlite.Open(ctx, h.Instance.Database()); err != nil {
+		return err
+	}
+	h.memory = memory.Open(h.cfg.Memory, h.folders.Home, h.log.With("module", "Memory"))
+	h.notes = memory.OpenNotes(h.cfg.Memory, h.folders.Notes())
+	h.audit = audit.New(h.cfg.Audit, audit.Options{Dir: filepath.Join(data, "audit"), Folder: h.folders.Name, Log: h.log.With("module", "Audit")})
+	h.inbox, err = inbox.Open(ctx, h.db, h.now)
+	return err
+}
+
+// openSpine opens the way in and the way out.
+func (h *Host) openSpine(ctx context.Context) (err error) {
+	h.gate = gate.New(h.cfg.Access, h.cfg.Owners())
+	if h.platforms, err = h.openPlatforms(ctx); err != nil {
+		return err
+	}
+	for _, p := range h.platforms {
+		h.links = append(h.links, platform.NewLink(p, 0, h.log.With("module", "Platform")))
+	}
+	if h.history, err = history.Open(ctx, h.db, h.platforms, h.now); err != nil {
+		return err
+	}
+	h.outbox, err = outbox.Open(ctx, h.cfg.Outbox, outbox.Deps{DB: h.db, Platforms: h.platforms, Vault: h.Vault,
+		Us: h.cfg.Bot.Name, Now: h.now, Log: h.log.With("module", "Outbox"), Noting: h.history.Noting, Seen: h.delivered})
+	return err
+}
+
+// openMind opens whoever thinks, and what they think with.
+func (h *Host) openMind(ctx context.Context) (err error) {
+	h.box = h.openBox()
+	h.doors = toolserver.New(h.cfg.SkillAPI, h.log.With("module", "Tools"))
+	if err := h.doors.Listen(ctx); err != nil {
+		return err
+	}
+	if h.agent = h.Agent; h.agent == nil {
+		if h.agent, err = h.openAgent(); err != nil {
+			return fmt.Errorf("open the agent: %w", err)
+		}
+	}
+	h.rooms = room.New(context.WithoutCancel(ctx), h.openDesk(), room.Hooks{Began: h.begin, Ended: h.ended}, h.now)
+	h.commands = h.openCommands()
+	return nil
+}
+
+// openDoors takes the ports that people and probes come to.
+func (h *Host) openDoors(ctx context.Context) (err error) {
+	cfg := h.cfg.Server
+	h.login, err = login.Open(ctx, h.db, login.Options{Instance: h.cfg.Bot.ID, Token: h.Token, Log: h.log.With("module", "Login"),
+		Host: cfg.Host, PublicBaseURL: cfg.PublicBaseURL, AllowedHosts: cfg.AllowedHosts, TrustedProxies: cfg.TrustedProxies})
+	if err != nil {
+		return err
+	}
+	health := h.health()
+	if h.pages, err = listen(ctx, cfg.Host, cfg.Port, h.routes(health)); err != nil {
+		return err
+	}
+	if h.cfg.Health.Enabled {
+		h.probes, err = listen(ctx, "", h.cfg.Health.Port, probeRoutes(health))
+	}
+	return err
+}
+
+// Close gives back what Open took, when Run is not to be called.
+func (h *Host) Close() error { return h.release() }
+
+// URL is the base address of the page.
+func (h *Host) URL() string { return h.pages.url() }
+
+// LoginLink mints a one-use link that lets a browser in.
+func (h *Host) LoginLink() string { return h.URL() + h.login.Link() }
+
+// Ready is closed when everything answers.
+func (h *Host) Ready() <-chan struct{} { return h.hearing }

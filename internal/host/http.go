@@ -1,0 +1,77 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Bounds of the listeners. A stream sets its own write deadline as it goes.
+const (
+	headerTime  = 10 * time.Second
+	readTime    = 30 * time.Second
+	idleTime    = 2 * time.Minute
+	headerBytes = 32 << 10
+	leaveTime   = 3 * time.Second
+)
+
+// server is one HTTP listener, from the moment that its port is taken.
+type server struct {
+	net.Listener
+	http *http.Server
+}
+
+// listen takes a port, so that nothing starts when it is not to be had.
+func listen(ctx context.Context, host string, port int, handler http.Handler) (*server, error) {
+	address := net.JoinHostPort(host, strconv.Itoa(port))
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w (another program has the port, or the address is not of this machine: choose another with --port or server.port)", address, err)
+	}
+	return &server{l, &http.Server{Handler: handler, ReadHeaderTimeout: headerTime, ReadTimeout: readTime,
+		IdleTimeout: idleTime, MaxHeaderBytes: headerBytes}}, nil
+}
+
+// url is the base address of the listener.
+func (s *server) url() string { return "http://" + s.Addr().String() }
+
+// serve answers until ctx ends, then closes what is left after a short grace.
+func (s *server) serve(ctx context.Context) error {
+	base, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.http.BaseContext = func(net.Listener) context.Context { return base }
+	left := make(chan struct{})
+	defer context.AfterFunc(ctx, func() {
+		defer close(left)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+		defer cancel()
+		if s.http.Shutdown(grace) != nil {
+			_ = s.http.Close()
+		}
+	})()
+	err := s.http.Serve(s.Listener)
+	if errors.Is(err, http.ErrServerClosed) {
+		<-left
+		return nil
+	}
+	return fmt.Errorf("serve HTTP: %w", err)
+}
+
+// fail answers in the one form of errors.
+func fail(w http.ResponseWriter, status int, say string) {
+	answer(w, status, struct {
+		Error string `json:"error"`
+	}{say})
+}
+
+func answer[V any](w http.ResponseWriter, status int, value V) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value) // the client left: nobody is there to be told
+}

@@ -1,0 +1,37 @@
+package host
+
+import (
+	"context"
+	"net/http"
+
+	"familiar/internal/chat"
+	"familiar/internal/login"
+	"familiar/internal/platform"
+	"familiar/internal/platform/web"
+)
+
+// openPlatforms is the table of networks: one entry for each that the configuration has on.
+func (h *Host) openPlatforms(ctx context.Context) (map[string]platform.Platform, error) {
+	on := map[string]platform.Platform{}
+	if cfg := h.cfg.Platforms.Web; cfg.Enabled {
+		page, err := web.New(ctx, h.db, cfg, web.Deps{
+			Log:     h.log.With("module", "Web"),
+			Stop:    h.stopIn,
+			ViaPage: func(r *http.Request) bool { return login.Via(r.Context()) == login.PageSession },
+			Closing: h.closing,
+		})
+		if err != nil {
+			return nil, err
+		}
+		on[page.Name()] = page
+	}
+	return on, nil
+}
+
+// stopIn ends the turn that runs in a place of one person.
+func (h *Host) stopIn(_ context.Context, place chat.Place) bool {
+	return h.rooms.Stop(chat.Event{Place: place, From: webOwner})
+}
+
+// webOwner is the holder of the token, the only person of the web platform.
+var webOwner = chat.Person{Platform: web.Name, ID: "owner"}

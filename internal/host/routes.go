@@ -1,0 +1,107 @@
+package host
+
+import (
+	"net/http"
+	"strings"
+
+	"familiar/internal/chat"
+	"familiar/internal/console"
+	"familiar/internal/login"
+	"familiar/internal/phrase"
+	"familiar/internal/platform"
+)
+
+// maxRequest bounds a body before anybody reads it; routes may be stricter.
+const maxRequest = 8 << 20
+
+// routes is the one listener: probes for everybody, the page and the interface for the owner.
+func (h *Host) routes(health *health) http.Handler {
+	mux := http.NewServeMux()
+	health.routes(mux)
+	owned := http.NewServeMux()
+	for _, p := range h.platforms {
+		if served, ok := p.(platform.Served); ok {
+			served.Routes(owned)
+		}
+	}
+	owned.HandleFunc("POST /console/login", h.makeLink)
+	mux.Handle("/v1/", h.login.Require(known(owned)))
+	mux.Handle("POST /console/login", h.login.Require(known(owned)))
+	page := http.NewServeMux()
+	console.New(console.Options{State: h.state, LoggedIn: func(r *http.Request) bool {
+		return login.Via(r.Context()) != login.None
+	}}).Routes(page)
+	mux.Handle("/", h.login.Page(known(page)))
+	return bounded(mux)
+}
+
+// probeRoutes is the second listener: nothing but probes.
+func probeRoutes(health *health) http.Handler {
+	mux := http.NewServeMux()
+	health.routes(mux)
+	return bounded(known(mux))
+}
+
+// makeLink mints a login link for whoever is the owner already.
+func (h *Host) makeLink(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, struct {
+		URL string `json:"url"`
+	}{h.LoginLink()})
+}
+
+// known answers what the routes do not have in the one form of errors.
+func known(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			other := r.Clone(r.Context())
+			other.Method = method
+			if _, pattern := mux.Handler(other); pattern != "" && method != r.Method {
+				w.Header().Set("Allow", method)
+				fail(w, http.StatusMethodNotAllowed, r.Method+" is not possible here")
+				return
+			}
+		}
+		fail(w, http.StatusNotFound, "there is nothing at "+strings.ToValidUTF8(r.URL.Path, "?"))
+	})
+}
+
+func bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// health makes the probes.
+func (h *Host) health() *health {
+	return &health{links: h.links, began: h.since, now: h.now,
+		started: func() bool {
+			select {
+			case <-h.hearing:
+				return true
+			default:
+				return false
+			}
+		},
+		checks: []check{{"workspace", writable(h.Loaded.Path(h.cfg.Workspace.RepoPath))}, {"database", h.db.Read().PingContext}},
+	}
+}
+
+// state is what the page shows besides the conversation.
+func (h *Host) state() console.State {
+	s := console.State{
+		Bot:   console.Bot{ID: h.cfg.Bot.ID, Name: h.cfg.Bot.Name, Language: h.cfg.Bot.Language, Desk: h.cfg.Bot.Desk},
+		Agent: console.Agent{Name: h.agent.Name(), Model: h.cfg.Agent.Model, Ready: h.missing == ""},
+	}
+	if h.missing != "" {
+		s.Agent.Missing, s.Agent.Next = h.missing, h.phrases.Say(phrase.AgentNext)
+	}
+	for _, c := range h.commands.For(chat.Owner) {
+		s.Commands = append(s.Commands, console.Command{Name: c.Name, Help: c.Help})
+	}
+	return s
+}

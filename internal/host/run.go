@@ -1,0 +1,92 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"familiar/internal/chat"
+)
+
+// Run lets the bot live until ctx ends, or until something that it cannot live without fails; then it takes it
+// down in order and returns when nothing of it is left: no more is heard, turns end or are cut off after
+// server.shutdownMs, what they say goes out, the listeners and stores close. It may be called once.
+func (h *Host) Run(ctx context.Context) error {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	outer, leave := context.WithCancel(context.WithoutCancel(ctx)) // the listeners outlive the last turn
+	defer leave()
+	var doors, sources sync.WaitGroup
+	h.serve(outer, &doors, fail)
+	if err := h.recover(ctx); err != nil {
+		fail(err)
+	}
+	for _, link := range h.links {
+		sources.Go(func() {
+			if err := link.Keep(ctx, h.hear); err != nil {
+				h.log.Error("a platform is given up", chat.KeyPlatform, link.State().Name, chat.KeyErr, err)
+			}
+		})
+	}
+	close(h.hearing)
+	<-ctx.Done()
+
+	h.log.Info("leaving", "running", h.rooms.Load().Running)
+	sources.Wait()
+	grace, cancel := context.WithTimeout(outer, time.Duration(h.cfg.Server.ShutdownMs)*time.Millisecond)
+	h.rooms.Close(grace)
+	cancel()
+	close(h.closing)
+	leave()
+	doors.Wait()
+	err := h.release()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		err = errors.Join(cause, err)
+	}
+	return err
+}
+
+// serve starts the listeners. One that fails ends the bot.
+func (h *Host) serve(ctx context.Context, doors *sync.WaitGroup, fail context.CancelCauseFunc) {
+	open := map[string]func(context.Context) error{"the page": h.pages.serve, "the tools": h.doors.Serve}
+	if h.probes != nil {
+		open["the probes"] = h.probes.serve
+	}
+	for name, serve := range open {
+		doors.Go(func() {
+			if err := serve(ctx); err != nil {
+				fail(fmt.Errorf("%s: %w", name, err))
+			}
+		})
+	}
+}
+
+// release closes what Open opened, as far as it came.
+func (h *Host) release() error {
+	var errs []error
+	if h.rooms != nil {
+		closed, cancel := context.WithCancel(context.Background())
+		cancel()
+		h.rooms.Close(closed)
+	}
+	if h.agent != nil {
+		errs = append(errs, h.agent.Close())
+	}
+	for _, s := range []*server{h.pages, h.probes} {
+		if s != nil {
+			_ = s.Close() // it may be closed already, and there is nothing more to do about it
+		}
+	}
+	if h.doors != nil {
+		h.doors.Close()
+	}
+	if h.audit != nil {
+		errs = append(errs, h.audit.Shut())
+	}
+	if h.db != nil {
+		errs = append(errs, h.db.Close())
+	}
+	return errors.Join(errs...)
+}

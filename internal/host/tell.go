@@ -1,0 +1,31 @@
+package host
+
+import (
+	"context"
+
+	"familiar/internal/chat"
+	"familiar/internal/phrase"
+)
+
+// tell says something of the host's own to whoever caused an event: an apology, a command's answer, a place in
+// line. It goes through the outbox like everything else. about makes the key: one event is told one thing of a
+// kind once, over crashes too.
+func (h *Host) tell(ctx context.Context, ev chat.Event, about, text string) {
+	t := chat.NewTurn(chat.Notice, ev, h.gate.Trust(ev), h.now())
+	defer h.outbox.Forget(t)
+	say := chat.Say{Place: ev.Place, Text: text, ReplyTo: ev.Message, Key: about + "." + string(ev.ID)}
+	if _, err := h.outbox.Do(ctx, t, say); err != nil {
+		h.log.Warn("a notice did not go out", chat.KeyEvent, ev.ID, "about", about, chat.KeyErr, err)
+	}
+}
+
+func (h *Host) tellPlaceInLine(ctx context.Context, ev chat.Event, ahead int) {
+	h.tell(ctx, ev, "line", h.phrases.Say(phrase.InLine, ahead))
+}
+
+// show tells what a turn is doing, where the platform can show it. It is lossy.
+func (h *Host) show(ctx context.Context, t chat.Turn, p chat.Progress) {
+	if _, err := h.outbox.Do(ctx, t, chat.Show{Place: t.Place, Turn: t.ID, Answers: t.Answers(), Progress: p}); err != nil {
+		h.log.Debug("progress was not shown", chat.KeyTurn, t.ID, chat.KeyErr, err)
+	}
+}

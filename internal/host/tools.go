@@ -1,0 +1,56 @@
+package host
+
+import (
+	"context"
+
+	"familiar/internal/audit"
+	"familiar/internal/briefing"
+	"familiar/internal/chat"
+	"familiar/internal/memory"
+	"familiar/internal/tool"
+)
+
+// openBox is the table of tools.
+func (h *Host) openBox() *tool.Box {
+	var all []tool.Tool
+	all = append(all, memory.Tools(h.memory, h.notes)...)
+	all = append(all, h.outbox.Tools()...)
+	all = append(all, h.history.Tools(h.outbox.Reply)...)
+	return tool.NewBox(h.called, all...)
+}
+
+// called records a tool call that has ended.
+func (h *Host) called(t chat.Turn, c tool.Call) {
+	h.audit.Note(t.ID, audit.NewSkillCall(c.Tool, c.Args, c.Took, c.Err))
+}
+
+// delivered records what went out of the door.
+func (h *Host) delivered(t chat.Turn, a chat.Action, r chat.Receipt, err error) {
+	if err != nil {
+		h.log.Warn("an action was not delivered", chat.KeyTurn, t.ID, chat.KeyPlatform, a.Where().Platform, chat.KeyErr, err)
+		return
+	}
+	switch a := a.(type) {
+	case chat.Say:
+		h.audit.Note(t.ID, audit.NewReplySent(a.Text, a.Place.Platform))
+	case chat.Edit:
+		h.audit.Note(t.ID, audit.NewReplyEdited(string(r.Message), a.Text, a.Place.Platform))
+	}
+}
+
+// sources are where a briefing's material comes from.
+func (h *Host) sources() briefing.Sources {
+	return briefing.Sources{
+		Important: func(ctx context.Context, t chat.Turn) ([]string, error) {
+			found, err := h.memory.Important(ctx, t.From, t.Place.Private())
+			memory.Lower(t, found)
+			texts := make([]string, len(found))
+			for i, m := range found {
+				texts[i] = m.Content
+			}
+			return texts, err
+		},
+		Recent:      h.history.Before,
+		RecentLimit: h.cfg.Memory.RecentMessageLimit,
+	}
+}

@@ -1,0 +1,72 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"familiar/internal/chat"
+	"familiar/internal/desk"
+	"familiar/internal/phrase"
+)
+
+// begin runs before the desk attends to a turn: from here on a crash must not run its cause again.
+func (h *Host) begin(ctx context.Context, t chat.Turn) error {
+	if err := h.inbox.Begin(ctx, t); err != nil {
+		return err
+	}
+	h.show(ctx, t, chat.Progress{Stage: chat.TurnStarted})
+	return nil
+}
+
+// ended is the last of a turn, however it ended: the person gets a word if they got nothing else, the event is
+// finished, and one line says what it came to.
+func (h *Host) ended(ctx context.Context, t chat.Turn, waited time.Duration, res desk.Result, err error) {
+	stage := chat.TurnCompleted
+	switch {
+	case errors.Is(err, chat.ErrStopped):
+		stage = chat.TurnCancelled
+	case err != nil:
+		stage = chat.TurnFailed
+		h.apologise(ctx, t, err)
+	}
+	h.show(ctx, t, chat.Progress{Stage: stage})
+	h.close(ctx, t.Cause...)
+	h.outbox.Forget(t)
+	h.logTurn(t, waited, res, err)
+}
+
+// apologise tells the person that nothing will come: the words of the error where it has some, else one neutral
+// sentence.
+func (h *Host) apologise(ctx context.Context, t chat.Turn, err error) {
+	ev, ok := t.Trigger()
+	if !ok {
+		return
+	}
+	var told chat.UserError
+	switch {
+	case errors.As(err, &told):
+		h.tell(ctx, ev, "end", told.Say)
+	case errors.Is(err, chat.ErrShutdown):
+		h.tell(ctx, ev, "end", h.phrases.Say(phrase.CutOff))
+	default:
+		h.tell(ctx, ev, "end", h.phrases.Say(phrase.Sorry))
+	}
+}
+
+// logTurn writes the one wide line of a turn.
+func (h *Host) logTurn(t chat.Turn, waited time.Duration, res desk.Result, err error) {
+	line := []any{chat.KeyTurn, t.ID, "kind", string(t.Kind), chat.KeyPlatform, t.Place.Platform, chat.KeyPlace, string(t.Place.Kind),
+		chat.KeyPerson, t.From.ID, "causes", len(t.Cause), "waited", waited, chat.KeyTook, h.now().Sub(t.Began),
+		chat.KeySession, res.Session, "agent", res.Agent, "model", res.Model, "stop", string(res.Stop),
+		"tools", res.Tools, "tokens", res.Usage.Total, "retried", res.Retried, "replied", res.Replied,
+		"standing", t.Standing.Now().String()}
+	switch {
+	case err == nil:
+		h.log.Info("turn", line...)
+	case errors.Is(err, chat.ErrStopped), errors.Is(err, chat.ErrShutdown):
+		h.log.Info("turn ended early", append(line, chat.KeyErr, err)...)
+	default:
+		h.log.Error("turn failed", append(line, chat.KeyErr, err)...)
+	}
+}
