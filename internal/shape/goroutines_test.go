@@ -11,7 +11,7 @@ var starters = map[string]string{
 	"internal/agent/acp/acp.go":     "Open waits for its watch of the end, Close for every session that it ends",
 	"internal/agent/acp/open.go":    "the session's Close waits for the watch of its process",
 	"internal/agent/acp/conn.go":    "conn.close waits for the reader, the writer and the hander",
-	"internal/cli/up.go":            "up waits for the line that announces the page",
+	"internal/cli/ready.go":         "up waits for the line that announces the page",
 	"internal/host/run.go":          "Run waits for the sources, then for the listeners",
 	"internal/process/process.go":   "Stop waits for the watch of the tree",
 	"internal/process/stop.go":      "the watch waits for the reader of stderr",

@@ -25,7 +25,7 @@ var mayImport = map[string]string{
 	"redact":      "",
 	"audit":       "chat journal redact setting",
 	"logging":     "chat journal redact secret setting",
-	"instance":    "setting",
+	"instance":    "secret setting",
 	"workspace":   "process setting",
 	"llm/llmtest": "", // packages named …test are for tests, and agent/script too: scripted counterparts, contracts of the seams
 
