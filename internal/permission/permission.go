@@ -77,6 +77,7 @@ func (p Policy) Judge(ask agent.Ask) Verdict {
 		if len(ask.Paths) == 0 && len(in.commands) == 0 && p.ourTool(ask.Title) {
 			return Verdict{true, RegisteredSkill}
 		}
+	case agent.KindDelete, agent.KindMove, agent.KindFetch, agent.KindThink: // no rule allows these
 	}
 	return Verdict{false, NothingAllowedIt}
 }

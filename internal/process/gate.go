@@ -37,15 +37,15 @@ func throughGate(o order) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("start the gate: %w", err)
 	}
-	orderIn.Close()
-	statusOut.Close()
+	_ = orderIn.Close()
+	_ = statusOut.Close()
 	err = send(orderOut, o)
 	if err == nil {
 		err = passed(statusIn)
 	}
 	if err != nil {
-		syscall.Kill(pid, syscall.SIGKILL)
-		syscall.Wait4(pid, nil, 0, nil)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		_, _ = syscall.Wait4(pid, nil, 0, nil)
 		return 0, err
 	}
 	return pid, nil

@@ -127,7 +127,7 @@ func spawnWarden() (*Process, ends, error) {
 	var ours, theirs []*os.File
 	closeAll := func(files []*os.File) {
 		for _, f := range files {
-			f.Close()
+			_ = f.Close()
 		}
 	}
 	for fd := range wardenFiles {
@@ -162,8 +162,8 @@ func spawnWarden() (*Process, ends, error) {
 func (p *Process) handshake(ctx context.Context, o order, status *os.File) error {
 	stop := context.AfterFunc(ctx, func() {
 		past := time.Unix(1, 0)
-		p.command.SetWriteDeadline(past)
-		status.SetReadDeadline(past)
+		_ = p.command.SetWriteDeadline(past)
+		_ = status.SetReadDeadline(past)
 	})
 	defer stop()
 	err := send(p.command, o)
@@ -188,13 +188,13 @@ func (p *Process) handshake(ctx context.Context, o order, status *os.File) error
 // abandon ends a warden that did not get as far as a running program that we know of.
 func (p *Process) abandon(files ends) {
 	for _, f := range []*os.File{p.command, p.stdin, p.stdout, files.stderr} {
-		f.Close()
+		_ = f.Close()
 	}
 	// Without its lifeline it ends by itself, and whatever it may have started with it.
-	late := time.AfterFunc(lifelineGrace+killPatience, func() { p.warden.Kill() })
-	p.warden.Wait()
+	late := time.AfterFunc(lifelineGrace+killPatience, func() { _ = p.warden.Kill() })
+	_, _ = p.warden.Wait()
 	late.Stop()
-	files.status.Close()
+	_ = files.status.Close()
 }
 
 // PID is the process id of the program, for logs.

@@ -52,7 +52,7 @@ func (p *Process) Stop(g Grace) error {
 func (p *Process) end(g Grace) error {
 	defer p.stdout.Close()
 	defer p.command.Close()
-	p.stdin.Close()
+	_ = p.stdin.Close()
 	if p.ended(g.EOF) {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (p *Process) end(g Grace) error {
 	if p.ended(g.Term + killPatience) {
 		return nil
 	}
-	p.warden.Kill()
+	_ = p.warden.Kill()
 	if p.ended(killPatience) {
 		return fmt.Errorf("stop process %d: the tree did not end in time; its warden was killed", p.pid)
 	}
@@ -92,10 +92,10 @@ func (p *Process) watch(files ends, line func(string)) {
 	if err != nil {
 		p.orphaned(files)
 	}
-	p.warden.Wait()
+	_, _ = p.warden.Wait()
 	<-drained
-	files.stderr.Close()
-	files.status.Close()
+	_ = files.stderr.Close()
+	_ = files.status.Close()
 	switch {
 	case err != nil:
 		p.err = err
@@ -125,8 +125,8 @@ func awaitExit(status *os.File) (Exit, error) {
 // orphaned cleans up after a warden that died without a word. The kernel kills the program with it; its group is
 // ours to kill. What left the group and outlives that can only be kept from blocking us.
 func (p *Process) orphaned(files ends) {
-	syscall.Kill(-p.pid, syscall.SIGKILL)
+	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
 	soon := time.Now().Add(leftoverGrace)
-	files.stderr.SetReadDeadline(soon)
-	p.stdout.SetReadDeadline(soon)
+	_ = files.stderr.SetReadDeadline(soon)
+	_ = p.stdout.SetReadDeadline(soon)
 }

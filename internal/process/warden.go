@@ -94,7 +94,7 @@ func closeStray() error {
 			continue
 		}
 		if fd >= wardenFiles {
-			unix.Close(fd)
+			_ = unix.Close(fd)
 			continue
 		}
 		unix.CloseOnExec(fd)

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -124,9 +125,9 @@ func TestWallsLeaveOutWhatIsGuarded(t *testing.T) {
 
 // OpenCode starts behind the walls and answers its first request.
 func TestWallsFitOpenCode(t *testing.T) {
-	path, err := exec.LookPath("opencode")
+	path, err := exec.LookPath(cmp.Or(os.Getenv("OPENCODE_BIN"), "opencode"))
 	if err != nil {
-		t.Skip("opencode is not on PATH")
+		t.Skip("OpenCode is not here: ", err)
 	}
 	if _, err := process.Confinable(); err != nil {
 		t.Skip(err)
