@@ -17,10 +17,10 @@ func main() {
 	// A default case says that the rest was thought of.
 	set(exhaustive.Analyzer, "d", "true")
 	set(exhaustive.Analyzer, "check", "switch")
+	set(exhaustive.Analyzer, "typeonly", "^familiar/")
 	logging := sloglint.New(&sloglint.Options{
 		NoMixedArguments: true,
 		NoGlobalLogger:   "all",
-		StaticMessage:    true,
 	})
 	unitchecker.Main(
 		bodyclose.Analyzer,

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// unchecked is errcheck without what nobody could act upon: a deferred clean-up, the end of something that is
-// given up anyway, a line printed for a person. Tests are left out: there the next line notices.
+// unchecked is errcheck without what nobody could act upon: a clean-up that is deferred, the closing of something
+// (who closes what was written to looks at the error anyway), a line printed for a person. Tests are left out: there the next line notices.
 var unchecked = &analysis.Analyzer{
 	Name:       "errcheck",
 	Doc:        "report errors that are neither handled nor said to be dropped (_ =)",
@@ -20,7 +20,7 @@ var unchecked = &analysis.Analyzer{
 
 // lastActs are calls whose error changes nothing when they are deferred.
 var lastActs = map[string]bool{
-	"Close": true, "CloseNow": true, "Rollback": true, "Remove": true, "RemoveAll": true, "Kill": true,
+	"CloseNow": true, "Rollback": true, "Remove": true, "RemoveAll": true, "Kill": true,
 	"Stop": true, "Wait": true, "Unlock": true,
 }
 
@@ -34,7 +34,7 @@ func runUnchecked(pass *analysis.Pass) (any, error) {
 					spare(spared, n.Call)
 				}
 			case *ast.CallExpr:
-				if strings.HasPrefix(called(n), "Fprint") {
+				if name := called(n); name == "Close" || strings.HasPrefix(name, "Fprint") {
 					spare(spared, n)
 				}
 			}
