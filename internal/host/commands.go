@@ -53,8 +53,13 @@ func (h *Host) commanded(ctx context.Context, t chat.Turn, name, say string, err
 	h.show(ctx, t, chat.Progress{Stage: stage})
 	h.close(ctx, ev)
 	h.outbox.Forget(t)
-	h.log.Info("command", chat.KeyEvent, ev.ID, "command", name, chat.KeyPlatform, ev.Place.Platform,
-		chat.KeyPerson, ev.From.ID, chat.KeyTook, h.now().Sub(t.Began), chat.KeyErr, err)
+	line := []any{chat.KeyEvent, ev.ID, "command", name, chat.KeyPlatform, ev.Place.Platform,
+		chat.KeyPerson, ev.From.ID, chat.KeyTook, h.now().Sub(t.Began)}
+	if err != nil {
+		h.log.Warn("command failed", append(line, chat.KeyErr, err)...)
+		return
+	}
+	h.log.Info("command", line...)
 }
 
 func (h *Host) help(_ context.Context, t chat.Turn, _ string) (string, error) {
@@ -79,16 +84,18 @@ func (h *Host) stop(_ context.Context, t chat.Turn, _ string) (string, error) {
 
 func (h *Host) status(context.Context, chat.Turn, string) (string, error) {
 	load, say := h.rooms.Load(), h.phrases.Say
-	lines := []string{h.missing}
-	if h.missing == "" {
+	var lines []string
+	switch {
+	case h.missing != "":
+		lines = []string{h.missing}
+	case h.cfg.Agent.Model == "":
+		lines = []string{say(phrase.StatusAgent, h.agent.Name()), say(phrase.StatusOwnModel)}
+	default:
 		lines = []string{say(phrase.StatusAgent, h.agent.Name()), say(phrase.StatusModel, h.cfg.Agent.Model)}
-		if h.cfg.Agent.Model == "" {
-			lines[1] = say(phrase.StatusOwnModel)
-		}
 	}
 	lines = append(lines, say(phrase.StatusUptime, h.now().Sub(h.since).Round(time.Second)),
 		say(phrase.StatusRooms, load.Running), say(phrase.StatusWaiting, load.Waiting))
-	return strings.Join(lines, "\n\n"), nil
+	return "- " + strings.Join(lines, "\n- "), nil
 }
 
 // remembered is what the commands read of a memory.

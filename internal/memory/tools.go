@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,16 +19,19 @@ var (
 	searchDoc string
 	//go:embed patch.md
 	patchDoc string
+	//go:embed list.md
+	listDoc string
 )
 
-// Tools returns memory-save, memory-search and memory-patch. Each acts for the person whom the turn is from, and
-// in private when the turn is in a direct conversation. notes may be nil.
+// Tools returns memory-save, memory-search, memory-patch and memory-list. Each acts for the person whom the turn is
+// from, and in private when the turn is in a direct conversation. notes may be nil.
 func Tools(s *Store, notes *Notes) []tool.Tool {
 	k := kit{s, notes}
 	return []tool.Tool{
 		tool.New(tool.Tool{Name: "memory-save", Doc: saveDoc, Effect: tool.Writes, Needs: chat.Foreign}, k.save),
 		tool.New(tool.Tool{Name: "memory-search", Doc: searchDoc, Effect: tool.Reads, Needs: chat.Foreign}, k.search),
 		tool.New(tool.Tool{Name: "memory-patch", Doc: patchDoc, Effect: tool.Writes, Needs: chat.Foreign}, k.patch),
+		tool.New(tool.Tool{Name: "memory-list", Doc: listDoc, Effect: tool.Reads, Needs: chat.Foreign}, k.list),
 	}
 }
 
@@ -89,6 +93,11 @@ type found struct {
 	AgentNotes   []Note `json:"agentNotes"`
 }
 
+func tell(m Memory) told {
+	return told{m.ID, m.Enabled, m.Visibility, m.Importance, m.Content,
+		stampText(m.At), stampText(m.ModifiedAt), present(m.RelatedTo), present(m.Supersedes)}
+}
+
 func (k kit) search(ctx context.Context, t chat.Turn, a searchArgs) (found, error) {
 	limit := k.store.cfg.SearchLimit
 	if a.Limit != nil {
@@ -103,8 +112,7 @@ func (k kit) search(ctx context.Context, t chat.Turn, a searchArgs) (found, erro
 	Lower(t, memories)
 	answer := found{UserMemories: make([]told, 0, len(memories)), AgentNotes: []Note{}}
 	for _, m := range memories {
-		answer.UserMemories = append(answer.UserMemories, told{m.ID, m.Enabled, m.Visibility, m.Importance, m.Content,
-			stampText(m.At), stampText(m.ModifiedAt), present(m.RelatedTo), present(m.Supersedes)})
+		answer.UserMemories = append(answer.UserMemories, tell(m))
 	}
 	answer.Memories = answer.UserMemories
 	if k.notes != nil {
@@ -113,6 +121,27 @@ func (k kit) search(ctx context.Context, t chat.Turn, a searchArgs) (found, erro
 			return found{}, err
 		}
 		answer.AgentNotes = append(answer.AgentNotes, notes...)
+	}
+	return answer, nil
+}
+
+// listed is the answer of memory-list: the newest of total memories, newest first.
+type listed struct {
+	Memories []told `json:"memories"`
+	Total    int    `json:"total"`
+}
+
+func (k kit) list(ctx context.Context, t chat.Turn, _ struct{}) (listed, error) {
+	all, err := k.store.All(ctx, t.From, t.Place.Private())
+	if err != nil {
+		return listed{}, fault("memory-list", err)
+	}
+	all = slices.DeleteFunc(all, func(m Memory) bool { return !m.Enabled })
+	newest := all[max(0, len(all)-maxLimit):]
+	Lower(t, newest)
+	answer := listed{Memories: []told{}, Total: len(all)}
+	for _, m := range slices.Backward(newest) {
+		answer.Memories = append(answer.Memories, tell(m))
 	}
 	return answer, nil
 }

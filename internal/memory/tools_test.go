@@ -218,3 +218,28 @@ func TestConfig(t *testing.T) {
 		}
 	}
 }
+
+func TestListShowsWhatIsInUseNewestFirst(t *testing.T) {
+	r := newToolRig(t)
+	owner := turn(chat.Direct, chat.Owner)
+	r.want("nothing", []string{r.call(owner, "memory-list", `{}`)}, `{"memories":[],"total":0}`)
+	var ids []string
+	for _, content := range []string{"one", "two", "three"} {
+		var saved struct{ ID string }
+		if err := json.Unmarshal([]byte(r.call(owner, "memory-save", `{"content":"`+content+`"}`)), &saved); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, saved.ID)
+	}
+	r.call(owner, "memory-patch", `{"memory_id":"`+ids[1]+`","enabled":false}`)
+	var got struct {
+		Memories []struct{ Content string }
+		Total    int
+	}
+	if err := json.Unmarshal([]byte(r.call(owner, "memory-list", `{}`)), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Total != 2 || len(got.Memories) != 2 || got.Memories[0].Content != "three" || got.Memories[1].Content != "one" {
+		t.Fatalf("%+v", got)
+	}
+}
