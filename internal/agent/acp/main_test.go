@@ -50,6 +50,7 @@ func scripted(t *testing.T, cfg Config, s script.Script, change func(*Deps)) *Ag
 	for name, value := range cfg.Env {
 		env[name] = value
 	}
+	env["GORACE"] = "atexit_sleep_ms=0" // a race-checked process otherwise takes a second to end
 	cfg.Env, cfg.Command = env, self
 	deps := Deps{Log: quiet(), Enter: folders(t).Enter, Parent: os.Environ()}
 	if change != nil {
