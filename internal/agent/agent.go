@@ -46,7 +46,8 @@ type Session interface {
 
 // Can says what a session's agent is able to do.
 type Can struct {
-	Image bool // takes image blocks
+	Image bool   // takes image blocks
+	Tmp   string // its temporary folder, as the agent itself names it; "" when it has none
 }
 
 // Block is a piece of a prompt. The set is closed: Text and Image.

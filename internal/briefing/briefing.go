@@ -115,7 +115,7 @@ func (b *Briefer) vars(r Request) (Vars, error) {
 	v := Vars{
 		IsDm: t.Place.Private(), Platform: oneLine(t.Place.Platform), PlaceKind: string(t.Place.Kind),
 		UserID: oneLine(t.From.ID), ChannelID: oneLine(t.Place.ID), GuildID: oneLine(t.Place.Guild),
-		SessionID: r.Session, AgentType: oneLine(r.Agent), Model: oneLine(r.Model),
+		SessionID: r.Session, AgentType: oneLine(r.Agent), Model: oneLine(r.Model), TmpDir: oneLine(r.Can.Tmp),
 		Yolo: r.Yolo, CanWriteAgentWorkspace: r.Notes,
 		Now:     t.Began.In(b.bot.Zone).Format("Monday, 2006-01-02 15:04 MST (UTC-07:00)"),
 		BotName: oneLine(b.bot.Name), Persona: strings.TrimSpace(b.bot.Persona), Language: languages[b.bot.Language],

@@ -29,7 +29,7 @@ var (
 func request(place chat.Place, text string, files ...chat.Attachment) Request {
 	ev := chat.Event{ID: "ev", Place: place, From: ann, Message: "m9", At: noon, Body: chat.Said{Text: text, Attachments: files}}
 	turn := chat.NewTurn(chat.Talk, ev, chat.Owner, noon)
-	return Request{Turn: turn, Can: agent.Can{Image: true}, Session: "sess_1_0", Agent: "script", Model: "m"}
+	return Request{Turn: turn, Can: agent.Can{Image: true, Tmp: "/data/tmp/sess_1_0"}, Session: "sess_1_0", Agent: "script", Model: "m"}
 }
 
 func said(id string, who chat.Person, text string) chat.Message {

@@ -13,6 +13,7 @@ type Vars struct {
 	GuildID                string
 	SessionID              string
 	AgentType              string
+	TmpDir                 string // the agent's temporary folder, "" when it has none
 	Model                  string
 	Yolo                   bool
 	CanWriteAgentWorkspace bool
@@ -58,6 +59,7 @@ var variables = map[string]func(Vars) value{
 	"guildId":                func(v Vars) value { return text(v.GuildID) },
 	"sessionId":              func(v Vars) value { return text(v.SessionID) },
 	"agentType":              func(v Vars) value { return text(v.AgentType) },
+	"tmpDir":                 func(v Vars) value { return text(v.TmpDir) },
 	"model":                  func(v Vars) value { return text(v.Model) },
 	"yolo":                   func(v Vars) value { return truth(v.Yolo) },
 	"canWriteAgentWorkspace": func(v Vars) value { return truth(v.CanWriteAgentWorkspace) },

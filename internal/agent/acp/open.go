@@ -80,7 +80,7 @@ func (s *session) initialize(ctx context.Context) error {
 		return fmt.Errorf("the agent speaks version %d of the protocol, we speak %d", answer.ProtocolVersion,
 			sdk.ProtocolVersionNumber)
 	}
-	s.can = agent.Can{Image: answer.AgentCapabilities.PromptCapabilities.Image}
+	s.can = agent.Can{Image: answer.AgentCapabilities.PromptCapabilities.Image, Tmp: s.stand.Tmp}
 	s.mcp = answer.AgentCapabilities.McpCapabilities
 	return nil
 }
