@@ -71,6 +71,13 @@ func newBot(t *testing.T, config string, env ...string) *bot {
 	}
 	b := &bot{t: t, dir: dir, log: &buffer{}, env: env}
 	t.Cleanup(func() {
+		if b.cmd != nil && t.Failed() {
+			_ = b.cmd.Process.Signal(syscall.SIGTERM) // let it say what went wrong
+			select {
+			case <-b.exited:
+			case <-time.After(patience):
+			}
+		}
 		if b.cmd != nil {
 			b.kill()
 		}

@@ -60,6 +60,9 @@ func (s *sitting) run(ctx context.Context) (desk.Result, error) {
 	if err == nil && stop == agent.EndTurn && !s.answered() {
 		stop, err = s.again(ctx, session)
 	}
+	if err == nil && s.answered() {
+		return s.res, nil
+	}
 	return s.res, verdict(stop, err)
 }
 
