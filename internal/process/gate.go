@@ -87,7 +87,7 @@ func become(o order) error {
 	if err := shed(); err != nil {
 		return fmt.Errorf("confine: %w", err)
 	}
-	if err := confine(Walls{Read: cooked(o.Read), Write: cooked(o.Write)}); err != nil {
+	if err := confine(Walls{Read: cooked(o.Read), Write: cooked(o.Write), Sockets: o.Sockets}); err != nil {
 		return fmt.Errorf("confine: %w", err)
 	}
 	return fmt.Errorf("execute: %w", syscall.Exec(string(o.Path), o.argv(), cooked(o.Env)))

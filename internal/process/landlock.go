@@ -86,6 +86,9 @@ func confine(w Walls) error {
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0); errno != 0 {
 		return fmt.Errorf("close the walls: %w", errno)
 	}
+	if abi < governsSockets && !w.Sockets {
+		return shutSockets()
+	}
 	return nil
 }
 

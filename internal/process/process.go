@@ -5,8 +5,8 @@
 // outside the walls, adopts every orphan of the program's tree (it is a child subreaper), and ends the whole tree
 // when the program ends, when it is told to, or when the host is gone, even by SIGKILL: the host holds the only
 // write end of a pipe that the warden reads. The walls are a Landlock domain that the program and all its
-// descendants are born into. It governs files, signals and abstract sockets; it does not govern the network, nor
-// metadata of files (stat, chmod), nor connecting to sockets in the file system on kernels before Landlock ABI 9.
+// descendants are born into. It governs files, signals and Unix sockets; it does not govern the network, nor
+// metadata of files (stat, chmod).
 //
 // Linux only. Main, and TestMain of every package that starts processes, must call [Warden] first.
 package process
@@ -30,6 +30,10 @@ import (
 type Walls struct {
 	Read  []string // may be read and executed; entries that do not exist are skipped
 	Write []string // may also be written, made, renamed and removed; an entry that does not exist is an error
+
+	// Sockets lets the program make Unix sockets, and so reach every service that listens on one: before Landlock
+	// ABI 9 nothing else stands in the way of a session bus that runs what it is told.
+	Sockets bool
 }
 
 // Spec says what to start.
@@ -111,7 +115,7 @@ func orderFor(spec Spec) (order, error) {
 		if _, err := Confinable(); err != nil {
 			return order{}, err
 		}
-		o.Confine = true
+		o.Confine, o.Sockets = true, spec.Walls.Sockets
 		o.Read = raw(append([]string{path}, spec.Walls.Read...))
 		o.Write = raw(spec.Walls.Write)
 	}

@@ -140,3 +140,21 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A process that forks and leaves, again and again, is gone before anybody can name it.
+func TestStopCatchesARunner(t *testing.T) {
+	for range 3 {
+		p := start(t, process.Spec{Path: "/bin/sh", Args: []string{"-c", "run() { run & }; run; echo running; read x"}, Dir: "/"})
+		if _, err := bufio.NewReader(p.Stdout()).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Stop(quick); err != nil { // Stop returns only when the warden has no descendant left
+			t.Error(err)
+		}
+		select {
+		case <-p.Done():
+		default:
+			t.Error("stopped and not done")
+		}
+	}
+}

@@ -28,6 +28,7 @@ type order struct {
 	Confine bool     `json:"confine,omitempty"`
 	Read    [][]byte `json:"read,omitempty"`
 	Write   [][]byte `json:"write,omitempty"`
+	Sockets bool     `json:"sockets,omitempty"`
 
 	Stop   bool  `json:"stop,omitempty"`
 	TermMs int64 `json:"termMs,omitempty"`

@@ -27,6 +27,9 @@ type Stand struct {
 
 // Paths tells the places of a session; only the person's folder is made, when it is not there.
 func (f *Folders) Paths(ref Ref) (Paths, error) {
+	if !plain(ref.Session) {
+		return Paths{}, fmt.Errorf("enter workspace: session %q is not a name of letters, digits, - and _", ref.Session)
+	}
 	root, err := f.Home(ref.Platform, ref.User)
 	if err != nil {
 		return Paths{}, err
@@ -38,9 +41,6 @@ func (f *Folders) Paths(ref Ref) (Paths, error) {
 // Enter makes the places of a session. Its temporary folder and HOME are empty, whatever lay there. A session
 // that stands somewhere already is refused.
 func (f *Folders) Enter(ref Ref) (*Stand, error) {
-	if !plain(ref.Session) {
-		return nil, fmt.Errorf("enter workspace: session %q is not a name of letters, digits, - and _", ref.Session)
-	}
 	paths, err := f.Paths(ref)
 	if err != nil {
 		return nil, err

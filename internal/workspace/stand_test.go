@@ -234,3 +234,31 @@ func TestWriteReplacesALink(t *testing.T) {
 		t.Errorf("a huge file: %v", err)
 	}
 }
+
+func TestLeaveRemovesWhatAnAgentClosed(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("nothing is closed to the superuser")
+	}
+	f := folders(t)
+	s := enter(t, f, Ref{Platform: "web", User: "ann", Session: "s"})
+	closed := filepath.Join(s.Home, "go", "pkg")
+	put(t, filepath.Join(closed, "mod", "file"), "x")
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := os.Mkdir(outside, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(s.Home, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{filepath.Join(closed, "mod"), closed, s.Home} {
+		if err := os.Chmod(dir, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Leave(); err != nil {
+		t.Error(err)
+	}
+	if is(s.Home) || mode(t, outside) != 0o500 {
+		t.Error("HOME is still there, or a link was followed")
+	}
+}
