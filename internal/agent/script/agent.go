@@ -76,6 +76,7 @@ type session struct {
 	mu      sync.Mutex
 	running bool
 	prompts int
+	found   string
 }
 
 func (s *session) ID() string     { return s.id }
@@ -93,7 +94,7 @@ func (s *session) Close() error {
 
 // Prompt plays the turn on the caller's goroutine. When ctx ends it returns at the next step.
 func (s *session) Prompt(ctx context.Context, _ chat.Turn, blocks []agent.Block, w agent.Watcher) (agent.Result, error) {
-	steps, err := s.begin(blocks)
+	steps, found, err := s.begin(blocks)
 	if err != nil {
 		return agent.Result{}, fmt.Errorf("prompt: %w", err)
 	}
@@ -110,32 +111,36 @@ func (s *session) Prompt(ctx context.Context, _ chat.Turn, blocks []agent.Block,
 		case <-ctx.Done():
 		}
 	})
-	result, err := play(ctx, steps, inside{s.tools, w})
+	result, err := play(ctx, steps, found, inside{s.tools, w})
 	if err != nil {
 		return agent.Result{}, fmt.Errorf("prompt: %w", err)
 	}
 	return result, nil
 }
 
-func (s *session) begin(blocks []agent.Block) ([]Step, error) {
+func (s *session) begin(blocks []agent.Block) (steps []Step, found string, err error) {
 	select {
 	case <-s.gone:
-		return nil, agent.ErrGone
+		return nil, "", agent.ErrGone
 	default:
 	}
 	for _, b := range blocks {
 		if _, image := b.(agent.Image); image && s.agent.script.NoImages {
-			return nil, errors.New("the agent takes no images")
+			return nil, "", errors.New("the agent takes no images")
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running {
-		return nil, errors.New("another prompt is running in this session")
+		return nil, "", errors.New("another prompt is running in this session")
 	}
 	s.running = true
 	s.prompts++
-	return s.agent.script.pick(words(blocks), s.prompts-1), nil
+	text := words(blocks)
+	if s.prompts == 1 {
+		s.found = s.agent.script.find(text)
+	}
+	return s.agent.script.pick(text, s.prompts-1), s.found, nil
 }
 
 func (s *session) over() {
@@ -152,12 +157,12 @@ type inside struct {
 
 func (i inside) update(u agent.Update) { i.watcher.Saw(u) }
 
-func (i inside) call(ctx context.Context, name string, args json.RawMessage) error {
+func (i inside) call(ctx context.Context, name string, args json.RawMessage) (string, error) {
 	if i.tools == nil {
-		return errors.New("there are no tools")
+		return "", errors.New("there are no tools")
 	}
-	_, err := i.tools.Call(ctx, name, args)
-	return err
+	res, err := i.tools.Call(ctx, name, args)
+	return string(res.Data), err
 }
 
 func (i inside) ask(ctx context.Context, ask agent.Ask) agent.Answer {

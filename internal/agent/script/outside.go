@@ -40,18 +40,18 @@ func (m mcpServer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // call calls a tool over MCP.
-func (o outside) call(ctx context.Context, name string, args json.RawMessage) error {
+func (o outside) call(ctx context.Context, name string, args json.RawMessage) (string, error) {
 	o.v.mu.Lock()
 	server := o.v.talk.mcp
 	o.v.mu.Unlock()
 	if server.URL == "" {
-		return fmt.Errorf("call %s: there is no MCP server", name)
+		return "", fmt.Errorf("call %s: there is no MCP server", name)
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "script", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: server.URL,
 		HTTPClient: &http.Client{Transport: server}}, nil)
 	if err != nil {
-		return fmt.Errorf("call %s: %w", name, err)
+		return "", fmt.Errorf("call %s: %w", name, err)
 	}
 	defer session.Close()
 	if len(args) == 0 {
@@ -59,12 +59,18 @@ func (o outside) call(ctx context.Context, name string, args json.RawMessage) er
 	}
 	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
 	if err != nil {
-		return fmt.Errorf("call %s: %w", name, err)
+		return "", fmt.Errorf("call %s: %w", name, err)
 	}
 	if result.IsError {
-		return fmt.Errorf("call %s: refused", name)
+		return "", fmt.Errorf("call %s: refused", name)
 	}
-	return nil
+	var said strings.Builder
+	for _, content := range result.Content {
+		if text, ok := content.(*mcp.TextContent); ok {
+			said.WriteString(text.Text)
+		}
+	}
+	return said.String(), nil
 }
 
 // ask asks the client for permission.

@@ -12,15 +12,17 @@ import (
 // stage is where a script is played.
 type stage interface {
 	update(agent.Update)
-	call(ctx context.Context, name string, args json.RawMessage) error
+	// call returns the tool's answer.
+	call(ctx context.Context, name string, args json.RawMessage) (string, error)
 	ask(ctx context.Context, ask agent.Ask) agent.Answer
 	// own does a step that only this stage knows.
 	own(ctx context.Context, step Step) error
 }
 
 // play does the steps, until one ends the turn or ctx ends; the error is then context.Cause(ctx).
-func play(ctx context.Context, steps []Step, on stage) (agent.Result, error) {
+func play(ctx context.Context, steps []Step, found string, on stage) (agent.Result, error) {
 	result := agent.Result{Stop: agent.EndTurn}
+	known := blanks{found: found}
 	for i, step := range steps {
 		if ctx.Err() != nil {
 			return result, context.Cause(ctx)
@@ -37,7 +39,7 @@ func play(ctx context.Context, steps []Step, on stage) (agent.Result, error) {
 			result.Usage = *step.Usage
 			on.update(result.Usage)
 		default:
-			if err := act(ctx, step, i, on); err != nil {
+			if err := known.act(ctx, step, i, on); err != nil {
 				return result, err
 			}
 		}
@@ -45,7 +47,7 @@ func play(ctx context.Context, steps []Step, on stage) (agent.Result, error) {
 	return result, context.Cause(ctx)
 }
 
-func act(ctx context.Context, step Step, n int, on stage) error {
+func (b *blanks) act(ctx context.Context, step Step, n int, on stage) error {
 	switch {
 	case step.Say != "":
 		for range max(step.Times, 1) {
@@ -60,7 +62,9 @@ func act(ctx context.Context, step Step, n int, on stage) error {
 	case step.Call != "":
 		c := agent.ToolCall{ID: fmt.Sprintf("call_%d", n), Title: step.Call, Kind: agent.KindOther, Status: agent.StatusRunning}
 		on.update(c)
-		c.Status = ended(on.call(ctx, step.Call, step.Args) == nil)
+		var err error
+		b.answer, err = on.call(ctx, step.Call, b.fill(step.Args))
+		c.Status = ended(err == nil)
 		on.update(c)
 	case step.Ask != nil:
 		answer := on.ask(ctx, *step.Ask)

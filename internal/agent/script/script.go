@@ -12,6 +12,8 @@ import (
 // Script is what an agent does. It is plain data and can be JSON, but for the steps that say otherwise.
 type Script struct {
 	Turns []Turn `json:"turns"`
+	// Find is a regular expression. What it finds last in the first prompt of a session stands for {{found}} in Args.
+	Find string `json:"find,omitempty"`
 	// NoImages makes an agent that takes no images.
 	NoImages bool `json:"noImages,omitempty"`
 	// Moods are the faults of an agent in a process of its own.
@@ -32,7 +34,7 @@ type Step struct {
 	Think string          `json:"think,omitempty"` // a thought
 	Plan  []string        `json:"plan,omitempty"`  // its steps
 	Call  string          `json:"call,omitempty"`  // calls a tool, and shows the call; an error does not end the turn
-	Args  json.RawMessage `json:"args,omitempty"`  // of Call
+	Args  json.RawMessage `json:"args,omitempty"`  // of Call; in its strings {{found}} is filled in, and {{answer}}: that of the last call
 	Ask   *agent.Ask      `json:"ask,omitempty"`   // asks for permission; shows the call completed or failed by the answer
 	Usage *agent.Usage    `json:"usage,omitempty"` // what the turn cost
 	Times int             `json:"times,omitempty"` // repeats Say or Think, each its own update

@@ -1,6 +1,9 @@
 package script_test
 
 import (
+	"context"
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -8,6 +11,8 @@ import (
 	"familiar/internal/agent"
 	"familiar/internal/agent/agenttest"
 	"familiar/internal/agent/script"
+	"familiar/internal/chat"
+	"familiar/internal/tool"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -26,3 +31,42 @@ func TestContract(t *testing.T) {
 		return a
 	})
 }
+
+// What a script cannot know beforehand is filled in: the last of what it looks for in the prompt, and the last answer.
+func TestBlanks(t *testing.T) {
+	var heard []string
+	echo := tool.New(tool.Tool{Name: "echo", Doc: "echo", Effect: tool.Reads},
+		func(_ context.Context, _ chat.Turn, a struct {
+			Text string `json:"text"`
+		}) (string, error) {
+			heard = append(heard, a.Text)
+			return `said "` + a.Text + `"`, nil
+		})
+	seat := tool.NewBox(nil, echo).Seat("sess", []string{"echo"}, func(string) {})
+	turn := chat.Turn{ID: "t", Standing: chat.NewStanding(chat.Owner)}
+	seat.Begin(t.Context(), turn)
+	defer seat.End()
+	say := func(text string) script.Step {
+		return script.Step{Call: "echo", Args: json.RawMessage(`{"text":"` + text + `"}`)}
+	}
+	a := script.New(script.Script{Find: `n-\d+`, Turns: []script.Turn{{Steps: []script.Step{say("{{found}}"), say("{{answer}}, {{other}}")}}}})
+	s, err := a.Open(t.Context(), agent.Opening{Tools: seat})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, prompt := range []string{"n-1, then n-22.", "n-3"} {
+		if _, err := s.Prompt(t.Context(), turn, []agent.Block{agent.Text(prompt)}, deaf{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(heard, "; "); got != `n-22; "said \"n-22\"", {{other}}; n-22; "said \"n-22\"", {{other}}` {
+		t.Fatal(got)
+	}
+}
+
+type deaf struct{}
+
+func (deaf) Saw(agent.Update) {}
+
+func (deaf) Permit(context.Context, agent.Ask) agent.Answer { return agent.Answer{} }

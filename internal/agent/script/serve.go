@@ -108,6 +108,7 @@ type conversation struct {
 	id      string
 	mcp     mcpServer
 	prompts int
+	found   string
 	cancel  context.CancelCauseFunc
 }
 
@@ -211,6 +212,10 @@ func (v *server) prompt(f frame) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	v.mu.Lock()
 	steps := v.script.pick(said.String(), v.talk.prompts)
+	if v.talk.prompts == 0 {
+		v.talk.found = v.script.find(said.String())
+	}
+	found := v.talk.found
 	v.talk.prompts++
 	v.talk.cancel = cancel
 	late := v.late
@@ -219,17 +224,17 @@ func (v *server) prompt(f frame) {
 	if late != nil {
 		v.line(late)
 	}
-	go v.turn(ctx, f, steps)
+	go v.turn(ctx, f, steps, found)
 }
 
 // turn plays a turn and answers its prompt.
-func (v *server) turn(ctx context.Context, f frame, steps []Step) {
+func (v *server) turn(ctx context.Context, f frame, steps []Step, found string) {
 	defer func() {
 		if recover() != nil {
 			v.die()
 		}
 	}()
-	result, err := play(ctx, steps, outside{v})
+	result, err := play(ctx, steps, found, outside{v})
 	switch {
 	case ctx.Err() != nil:
 		answer := v.answer(f, json.RawMessage(`{"stopReason":"cancelled"}`), nil)

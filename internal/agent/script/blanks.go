@@ -1,0 +1,39 @@
+package script
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// blanks is what a script cannot know beforehand.
+type blanks struct {
+	found  string // in the prompt
+	answer string // of the last call; "" when it failed
+}
+
+// fill puts what is known into the strings of a call's arguments.
+func (b *blanks) fill(args json.RawMessage) json.RawMessage {
+	if !strings.Contains(string(args), "{{") {
+		return args
+	}
+	return json.RawMessage(strings.NewReplacer("{{found}}", inString(b.found), "{{answer}}", inString(b.answer)).Replace(string(args)))
+}
+
+// inString writes text as it stands within the quotes of a JSON string.
+func inString(text string) string {
+	quoted, _ := json.Marshal(text) // a string is always JSON
+	return string(quoted[1 : len(quoted)-1])
+}
+
+// find returns what Find finds last in a prompt. An expression that is none finds nothing.
+func (s Script) find(prompt string) string {
+	what, err := regexp.Compile(s.Find)
+	if s.Find == "" || err != nil {
+		return ""
+	}
+	if all := what.FindAllString(prompt, -1); len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return ""
+}
