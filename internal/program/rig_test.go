@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -28,6 +29,7 @@ type bot struct {
 	dir string
 	env []string
 
+	port   string // the port to take; "0" is any
 	cmd    *exec.Cmd
 	log    *buffer
 	url    string
@@ -69,7 +71,7 @@ func newBot(t *testing.T, config string, env ...string) *bot {
 			t.Fatal(err)
 		}
 	}
-	b := &bot{t: t, dir: dir, log: &buffer{}, env: env}
+	b := &bot{t: t, dir: dir, log: &buffer{}, env: env, port: "0"}
 	t.Cleanup(func() {
 		if b.cmd != nil && t.Failed() {
 			_ = b.cmd.Process.Signal(syscall.SIGTERM) // let it say what went wrong
@@ -103,7 +105,7 @@ func (b *bot) command(args ...string) *exec.Cmd {
 }
 
 func (b *bot) tryStart() error {
-	cmd := b.command("up", "--dir", b.dir, "--port", "0", "--no-open")
+	cmd := b.command("up", "--dir", b.dir, "--port", b.port, "--no-open")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -237,4 +239,25 @@ func (b *bot) ask(ctx context.Context, method, path, body string, status int) *h
 		b.t.Fatalf("%s %s: %d %s", method, path, resp.StatusCode, text)
 	}
 	return resp
+}
+
+// audit is everything that the audit files say.
+func (b *bot) audit() string {
+	var all strings.Builder
+	_ = filepath.WalkDir(filepath.Join(b.dir, "data", "audit"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			text, _ := os.ReadFile(path)
+			all.Write(text)
+		}
+		return nil
+	})
+	return all.String()
+}
+
+// quiet checks that some words reached nobody: no stream, no log, no audit.
+func (b *bot) quiet(words string) {
+	b.t.Helper()
+	if strings.Contains(b.log.String(), words) || strings.Contains(b.audit(), words) {
+		b.t.Errorf("%q stands in a log", words)
+	}
 }
