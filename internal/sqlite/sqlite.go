@@ -90,6 +90,9 @@ func (d *DB) Migrate(ctx context.Context, owner string, steps ...string) error {
 		if done > len(steps) {
 			return fmt.Errorf("the file is of a newer version (step %d, we know %d): use that program", done, len(steps))
 		}
+		if done == len(steps) {
+			return nil // nothing is written, so the start waits for no disk
+		}
 		for _, step := range steps[done:] {
 			if _, err := tx.ExecContext(ctx, step); err != nil {
 				return err

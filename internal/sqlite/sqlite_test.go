@@ -87,3 +87,22 @@ func TestOpenRefusesWhatIsNoDatabase(t *testing.T) {
 		t.Fatal("the file was changed")
 	}
 }
+
+// A start with nothing to migrate waits for no disk.
+func TestMigrateOfWhatIsUpToDateWritesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	db := open(t, path)
+	written := func() int64 {
+		if err := db.Migrate(t.Context(), "test", `CREATE TABLE n (v INTEGER)`); err != nil {
+			t.Fatal(err)
+		}
+		log, err := os.Stat(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return log.Size()
+	}
+	if first, second := written(), written(); first == 0 || second != first {
+		t.Errorf("the log had %d bytes after the first time and %d after the second", first, second)
+	}
+}
