@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"familiar/internal/chat"
 )
@@ -65,17 +66,22 @@ type entry struct {
 
 // grammar says which ids a platform has, for accounts and for channels. A Misskey channel carries the prefix that
 // tells notes, direct notes and chats apart.
-var grammar = map[string]map[target]*regexp.Regexp{
+var grammar = map[string]map[target]func() *regexp.Regexp{
 	"discord": {account: snowflake, channel: snowflake},
-	"misskey": {account: word, channel: regexp.MustCompile(`^(?:note:|dm:|chat:)?[A-Za-z0-9_\-@.]{1,256}$`),
-		timeline: regexp.MustCompile(`^self$`)},
-	"web": {account: word, channel: regexp.MustCompile(`^[A-Za-z0-9_\-@.:]{1,256}$`)},
+	"misskey": {account: word, channel: form(`^(?:note:|dm:|chat:)?[A-Za-z0-9_\-@.]{1,256}$`), timeline: form(`^self$`)},
+	"web":     {account: word, channel: form(`^[A-Za-z0-9_\-@.:]{1,256}$`)},
 }
 
 var (
-	snowflake = regexp.MustCompile(`^[0-9]{17,20}$`)
-	word      = regexp.MustCompile(`^[A-Za-z0-9_\-@.]{1,256}$`)
+	snowflake = form(`^[0-9]{17,20}$`)
+	word      = form(`^[A-Za-z0-9_\-@.]{1,256}$`)
 )
+
+// form compiles a pattern when it is first needed: a count such as {1,256} makes it large, and most bots list no
+// entry of most platforms.
+func form(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // errBlank is an entry without an id: somebody's template left a hole, and a hole must not mean everybody.
 var errBlank = errors.New("is blank; give an id such as discord/account/12345678901234567, or remove the entry")
@@ -95,10 +101,11 @@ func parseEntry(raw Entry) (entry, error) {
 	if !ok {
 		return entry{}, fmt.Errorf("%q names no platform that entries are known for (discord, misskey, web)", raw.ID)
 	}
-	pattern, ok := kinds[target(kind)]
+	compiled, ok := kinds[target(kind)]
 	if !ok {
 		return entry{}, fmt.Errorf("%q: after %s/ comes account/ or channel/", raw.ID, platform)
 	}
+	pattern := compiled()
 	if !pattern.MatchString(of) {
 		return entry{}, fmt.Errorf("%q: %q is not an id of %s (ids match %s)", raw.ID, of, platform, pattern)
 	}
