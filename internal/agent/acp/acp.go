@@ -62,8 +62,8 @@ type Agent struct {
 	opening  sync.WaitGroup
 }
 
-// New makes an agent; it starts nothing. It fails when the executable is not there, and where the kernel has no
-// Landlock unless sandbox.unconfined is set.
+// New makes an agent; it starts nothing. Whoever chose a profile that is not Restricted announces it. New fails
+// when the executable is not there, and where the kernel has no Landlock unless sandbox.unconfined is set.
 func New(cfg Config, profile Profile, deps Deps) (*Agent, error) {
 	a := newAgent(cfg, profile, deps)
 	l := launcher{agent: a}
@@ -83,9 +83,6 @@ func New(cfg Config, profile Profile, deps Deps) (*Agent, error) {
 		}
 		a.log.Warn("agents run without walls: they can read and write whatever this program can", chat.KeyErr, err)
 		l.open = true
-	}
-	if !profile.Restricted {
-		a.log.Warn("this agent's own tools are not restricted by us; only its walls hold it", "agent", profile.Name)
 	}
 	a.spawn = l.spawn
 	return a, nil

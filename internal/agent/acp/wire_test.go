@@ -127,13 +127,26 @@ func TestPanics(t *testing.T) {
 
 // The agent ends its turn without waiting for the permission that it asked for: the question ends too.
 func TestTurnEndsWhileAsking(t *testing.T) {
+	asked := make(chan struct{})
 	w := &agenttest.Watch{Answer: func(ctx context.Context, ask agent.Ask) agent.Answer {
+		close(asked)
 		<-ctx.Done()
 		return ask.Choose(true)
 	}}
-	turnOn(t, w, func(f *fake) { f.line("%s", permissionFor("a:allow_once")); go f.next() })
-	if len(w.Asks()) != 1 {
-		t.Errorf("asked %d times", len(w.Asks()))
+	a, made := faked(t, quick(), quiet())
+	s, f := openFake(t, a, made, "")
+	defer s.Close()
+	ended := make(chan error)
+	go func() { _, err := prompt(t.Context(), s, w, "go"); ended <- err }()
+	m := f.next()
+	f.line("%s", permissionFor("a:allow_once"))
+	<-asked
+	f.answer(m, `{"stopReason":"end_turn"}`)
+	if m := f.next(); !strings.Contains(string(m.Result), "cancelled") {
+		t.Errorf("the question was answered with %s", m.Result)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 
