@@ -48,7 +48,7 @@ func (h *Host) commanded(ctx context.Context, t chat.Turn, name, say string, err
 		}
 	}
 	if say != "" {
-		h.tell(ctx, ev, "command", say)
+		h.tell(ctx, ev, outcome, say)
 	}
 	h.show(ctx, t, chat.Progress{Stage: stage})
 	h.close(ctx, ev)

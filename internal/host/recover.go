@@ -6,19 +6,40 @@ import (
 	"familiar/internal/chat"
 	"familiar/internal/inbox"
 	"familiar/internal/phrase"
+	"familiar/internal/platform"
 )
+
+// left reads what the last process did not finish, and lets the platforms show what of it they had not shown. An
+// answer to something that is shown nowhere could not be delivered.
+func (h *Host) left(ctx context.Context) []inbox.Entry {
+	left, err := h.inbox.Left(ctx)
+	if err != nil {
+		h.log.Error("some events of the last run could not be read", chat.KeyErr, err)
+	}
+	for _, e := range left {
+		if p, ok := h.platforms[e.Event.Place.Platform].(platform.Witness); ok {
+			if err := p.Heard(ctx, e.Event); err != nil {
+				h.log.Error("an event of the last run is not shown", chat.KeyEvent, e.Event.ID, chat.KeyErr, err)
+			}
+		}
+	}
+	return left
+}
+
+// sweep removes what agents left in temporary folders when the last process died under them.
+func (h *Host) sweep() {
+	if err := h.folders.Sweep(); err != nil {
+		h.log.Warn("some temporary folders of the last run stay", chat.KeyErr, err)
+	}
+}
 
 // recover settles what the last process left behind, before anything is heard: first what was being sent, then
 // the events. One that no turn had taken up is taken again; one that a turn had begun is not, since its tools
 // may have had effects: the person is told, unless the answer had gone out (house rule «crash, by cause»).
-func (h *Host) recover(ctx context.Context) error {
+func (h *Host) recover(ctx context.Context, left []inbox.Entry) error {
 	lost, err := h.outbox.Recover(ctx)
 	if err != nil {
 		h.log.Error("some messages of the last run could not be settled", chat.KeyErr, err)
-	}
-	left, err := h.inbox.Left(ctx)
-	if err != nil {
-		h.log.Error("some events of the last run could not be read", chat.KeyErr, err)
 	}
 	unsure := map[chat.EventID]bool{}
 	for _, l := range lost {
@@ -49,9 +70,9 @@ func (h *Host) resume(ctx context.Context, e inbox.Entry, unsure bool) error {
 	}
 	switch {
 	case unsure:
-		h.tell(ctx, e.Event, "end", h.phrases.Say(phrase.LostReply))
+		h.tell(ctx, e.Event, outcome, h.phrases.Say(phrase.LostReply))
 	case !replied:
-		h.tell(ctx, e.Event, "end", h.phrases.Say(phrase.CutOff))
+		h.tell(ctx, e.Event, outcome, h.phrases.Say(phrase.CutOff))
 	}
 	h.close(ctx, e.Event)
 	return nil

@@ -19,8 +19,10 @@ func (h *Host) Run(ctx context.Context) error {
 	outer, leave := context.WithCancel(context.WithoutCancel(ctx)) // the listeners outlive the last turn
 	defer leave()
 	var doors, sources sync.WaitGroup
+	left := h.left(ctx)
 	h.serve(outer, &doors, fail)
-	if err := h.recover(ctx); err != nil {
+	sources.Go(h.sweep)
+	if err := h.recover(ctx, left); err != nil {
 		fail(err)
 	}
 	for _, link := range h.links {

@@ -7,6 +7,10 @@ import (
 	"familiar/internal/phrase"
 )
 
+// outcome is what an event comes to where no reply of an agent does: the answer of a command, an apology, or that it
+// was cut off. It is one kind of notice, so that a crash behind the one does not bring the other.
+const outcome = "end"
+
 // tell says something of the host's own to whoever caused an event: an apology, a command's answer, a place in
 // line. It goes through the outbox like everything else. about makes the key: one event is told one thing of a
 // kind once, over crashes too.

@@ -46,11 +46,11 @@ func (h *Host) apologise(ctx context.Context, t chat.Turn, err error) {
 	var told chat.UserError
 	switch {
 	case errors.As(err, &told):
-		h.tell(ctx, ev, "end", told.Say)
+		h.tell(ctx, ev, outcome, told.Say)
 	case errors.Is(err, chat.ErrShutdown):
-		h.tell(ctx, ev, "end", h.phrases.Say(phrase.CutOff))
+		h.tell(ctx, ev, outcome, h.phrases.Say(phrase.CutOff))
 	default:
-		h.tell(ctx, ev, "end", h.phrases.Say(phrase.Sorry))
+		h.tell(ctx, ev, outcome, h.phrases.Say(phrase.Sorry))
 	}
 }
 

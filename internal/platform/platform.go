@@ -44,6 +44,11 @@ type (
 	Fetcher interface {
 		Fetch(ctx context.Context, file chat.Attachment) (io.ReadCloser, error)
 	}
+	// Witness is a platform that also shows what people said. Heard makes sure that an accepted event is shown: an
+	// earlier process may have died between the two. It is called before anybody is served or answered.
+	Witness interface {
+		Heard(ctx context.Context, ev chat.Event) error
+	}
 	// Served is a platform with HTTP routes on the one listener.
 	Served interface{ Routes(mux *http.ServeMux) }
 )

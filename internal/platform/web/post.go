@@ -182,16 +182,21 @@ func (w *Web) post(r *http.Request, session string, start bool, id string, body 
 // hand lets ev be heard. The stream shows the message before anything that it causes.
 func (w *Web) hand(ctx context.Context, f *feed, hear chat.Hear, ev chat.Event) (repeat bool, err error) {
 	f.hold()
-	var compose func(p *pen) error
+	outcome := chat.Busy
 	defer func() {
-		if failed := f.fill(ctx, w, compose); failed != nil {
-			// It was heard, so the answer stays yes; only the page will not show it again.
-			_ = w.broken("write a message on the stream", failed)
+		var compose func(p *pen) error
+		if outcome == chat.Accepted {
+			compose = func(p *pen) error { return receive(ctx, p, ev) }
 		}
+		failed := f.fill(ctx, w, compose)
+		if failed == nil && outcome == chat.Repeat {
+			failed = f.restore(ctx, w, ev)
+		}
+		// It was heard, so the answer stays yes; only the page will not show it again.
+		_ = w.broken("write a message on the stream", failed)
 	}()
-	switch outcome := hear(ctx, ev); outcome {
+	switch outcome = hear(ctx, ev); outcome {
 	case chat.Accepted, chat.Repeat:
-		compose = func(p *pen) error { return receive(ctx, p, ev) }
 		return outcome == chat.Repeat, nil
 	case chat.Busy:
 		return false, errBusy

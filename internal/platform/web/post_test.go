@@ -2,10 +2,12 @@ package web
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -233,4 +235,58 @@ func FuzzOpenBody(f *testing.F) {
 			t.Errorf("a title of %d characters", n)
 		}
 	})
+}
+
+// The program died after a message had been heard, and before it was on the stream: before anything was written, or
+// when something that it caused stood there already.
+func TestAMessageThatACrashKeptFromTheStream(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "web.db")
+	s := serve(t, path)
+	s.hears = func(ctx context.Context, ev chat.Event) chat.Outcome {
+		if ev.Text() == "/help" {
+			s.do(chat.Say{Place: ev.Place, Text: "help is here", ReplyTo: ev.Message, Key: string(ev.ID)})
+		}
+		return chat.Accepted
+	}
+	var a accepted
+	if err := json.Unmarshal([]byte(s.want(202, "POST", "/v1/sessions", `{"message":"/help","id":"x"}`)), &a); err != nil {
+		t.Fatal(err)
+	}
+	further := "/v1/sessions/" + a.Session
+	for _, body := range []string{`{"message":"a"}`, `{"message":"/help","id":"y"}`, `{"message":"b"}`} {
+		s.want(202, "POST", further, body)
+	}
+	heard := s.heard()
+	crash := func() {
+		t.Helper()
+		for _, step := range []string{`DELETE FROM web_events WHERE type IN ('session.started', 'message.received') AND idx <> 3`, `DELETE FROM web_messages WHERE NOT ours AND idx <> 3`} {
+			if err := s.db.Write(t.Context(), func(tx *sql.Tx) error { _, err := tx.Exec(step); return err }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.close()
+		s = serve(t, path)
+	}
+	want := []string{"0 session.started", `1 message.received {"text":"/help"}`, `2 message.completed`, `3 message.received {"text":"a"}`,
+		`4 message.received {"text":"/help"}`, `6 message.completed`, `8 message.received {"text":"b"}`}
+
+	crash()
+	for range 2 {
+		for _, ev := range heard {
+			if err := s.Heard(t.Context(), ev); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s.listen(a.Session, "").expect(want...)
+
+	crash()
+	s.hears = func(context.Context, chat.Event) chat.Outcome { return chat.Repeat }
+	s.want(202, "POST", "/v1/sessions", `{"message":"/help","id":"x"}`)
+	s.want(202, "POST", further, `{"message":"/help","id":"y"}`)
+	s.listen(a.Session, "").expect(want[:6]...)
+
+	if err := s.Heard(t.Context(), chat.Event{Place: placeOf("elsewhere")}); err == nil {
+		t.Error("heard where nothing can be")
+	}
 }
