@@ -46,7 +46,7 @@ shape: ## the shape of the tree: who may import what, sizes, documents
 crash: deps ## kill the program at 200 random points instead of 25
 	CRASH_POINTS=200 go test -count=1 -timeout 90m -run Crash ./...
 
-bench: build ## ready time, idle memory, size, event to prompt, against their budgets
+bench: ## ready time, idle memory, size, event to prompt, against their budgets; then the Go benchmarks
 	scripts/bench
 
 fuzz: ## each fuzz target for FUZZTIME

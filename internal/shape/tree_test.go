@@ -34,8 +34,9 @@ func (f file) at(n ast.Node) string {
 	return f.path + ":" + strconv.Itoa(f.set.Position(n.Pos()).Line)
 }
 
-// support names the packages that only tests and benches use: contracts of the seams, scripted counterparts.
-var support = regexp.MustCompile(`test$|/agent/script$`)
+// support names the packages that only tests and benches use: contracts of the seams, scripted counterparts, and the
+// bench itself.
+var support = regexp.MustCompile(`test$|/agent/script$|internal/bench$`)
 
 // parsed reads every Go file below cmd and internal, once.
 var parsed = sync.OnceValues(func() ([]file, error) {
