@@ -99,9 +99,33 @@ func (b *bot) start() {
 }
 
 func (b *bot) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
+	cmd := exec.Command(program(b.t), args...)
 	cmd.Env = append([]string{asProgram + "=1", "HOME=" + filepath.Dir(b.dir), "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}, b.env...)
 	return cmd
+}
+
+// program is this test's executable under the name that it has when it is installed: agents call it by that name.
+func program(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := filepath.Join(filepath.Dir(self), "familiar")
+	if self == named || sameFile(self, named) {
+		return named
+	}
+	_ = os.Remove(named) // of an earlier build
+	if err := os.Link(self, named); err != nil && !sameFile(self, named) {
+		t.Fatal(err)
+	}
+	return named
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	two, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, two)
 }
 
 func (b *bot) tryStart() error {
@@ -259,5 +283,36 @@ func (b *bot) quiet(words string) {
 	b.t.Helper()
 	if strings.Contains(b.log.String(), words) || strings.Contains(b.audit(), words) {
 		b.t.Errorf("%q stands in a log", words)
+	}
+}
+
+// paths are names in the bot's directory.
+func (b *bot) paths(names ...string) []string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = filepath.Join(b.dir, name)
+	}
+	return all
+}
+
+// write puts a file into the bot's directory.
+func (b *bot) write(name, text string) {
+	b.t.Helper()
+	path := filepath.Join(b.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// wait looks until a condition holds.
+func wait(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it never came to pass that %s", what)
+		}
 	}
 }

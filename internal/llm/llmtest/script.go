@@ -59,7 +59,8 @@ type Reply struct {
 	ChunkSize int             // runes in a chunk (12)
 }
 
-// ToolCall is a call that the model wants. Arguments are JSON; "" is {}.
+// ToolCall is a call that the model wants. Arguments are JSON; "" is {}. {{found}} in them is what the first
+// parentheses of the rule's AnyText matched: a model that read something can name it.
 type ToolCall struct{ Name, Arguments string }
 
 // Usage is what an answer cost, in tokens.
@@ -126,6 +127,22 @@ func (r *Rule) matches(q Request) bool {
 		!(m.NotAfter && q.AfterTool) && !(m.HasImage && q.Images == 0)
 }
 
+// filled returns the rule's reply to a request that it matches.
+func (r *Rule) filled(q Request) Reply {
+	reply := r.Reply
+	read := r.patterns["any"]
+	if read == nil || read.NumSubexp() == 0 {
+		return reply
+	}
+	quoted, _ := json.Marshal(read.FindStringSubmatch(q.AllText)[1]) // a string is always JSON
+	found := string(quoted[1 : len(quoted)-1])
+	reply.ToolCalls = slices.Clone(reply.ToolCalls)
+	for i := range reply.ToolCalls {
+		reply.ToolCalls[i].Arguments = strings.ReplaceAll(reply.ToolCalls[i].Arguments, "{{found}}", found)
+	}
+	return reply
+}
+
 // answer picks the reply and keeps the request.
 func (s *Server) answer(q Request, key string) Reply {
 	s.mu.Lock()
@@ -138,7 +155,7 @@ func (s *Server) answer(q Request, key string) Reply {
 		r := &s.script.Rules[i]
 		if (r.Times == 0 || s.used[i] < r.Times) && r.matches(q) {
 			s.used[i]++
-			reply, name = r.Reply, r.Name
+			reply, name = r.filled(q), r.Name
 			break
 		}
 	}
