@@ -28,9 +28,9 @@ type page struct {
 
 // browse starts a browser. From here on the test fails when a page asks another host for anything, or comes
 // without its policy.
-func browse(t *testing.T, b *bot) *page {
+func browse(t *testing.T, b *bot, more ...chromedp.ExecAllocatorOption) *page {
 	t.Helper()
-	return look(t, b, consoletest.Chromium(t))
+	return look(t, b, consoletest.Chromium(t, more...))
 }
 
 func look(t *testing.T, b *bot, tab context.Context) *page {
