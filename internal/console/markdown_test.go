@@ -17,7 +17,7 @@ func TestMarkdown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := chromedp.Run(r.tab, chromedp.Evaluate[string](`import("/console/markdown.js").then(({ render }) => {
+		got, err := chromedp.Run(r.Tab, chromedp.Evaluate[string](`import("/console/markdown.js").then(({ render }) => {
 			const box = document.createElement("div"); box.append(render(`+string(quoted)+`)); return box.innerHTML; })`,
 			chromedp.EvalAwaitPromise))
 		if err != nil {

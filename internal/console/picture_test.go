@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"familiar/internal/chat"
+	"familiar/internal/console/consoletest"
 )
 
 var pictures = flag.String("pictures", "", "write pictures of the page into this directory")
@@ -26,8 +27,8 @@ func TestPictures(t *testing.T) {
 	r := newRig(t, ready())
 	shot := func(name string) {
 		t.Helper()
-		r.until(`document.getAnimations().every((a) => a.effect.getComputedTiming().iterations === Infinity || a.playState !== "running")`)
-		data, err := chromedp.Run(r.tab, chromedp.CaptureScreenshot())
+		r.Until(`document.getAnimations().every((a) => a.effect.getComputedTiming().iterations === Infinity || a.playState !== "running")`)
+		data, err := chromedp.Run(r.Tab, chromedp.CaptureScreenshot())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,38 +38,38 @@ func TestPictures(t *testing.T) {
 	}
 	both := func(name string) {
 		t.Helper()
-		r.prefer("light")
+		r.Prefer("light")
 		shot(name + "-light")
-		r.prefer("dark")
+		r.Prefer("dark")
 		shot(name + "-dark")
-		r.prefer("light")
+		r.Prefer("light")
 	}
 	wide, phone := chromedp.EmulateViewport(1280, 860), chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(2))
-	r.steps(wide)
+	r.Steps(wide)
 	r.open("/")
 	both("empty")
-	r.write("Remind me what the parcel was about\n")
+	r.Write("Remind me what the parcel was about\n")
 	r.answer(r.next("Remind me what the parcel was about"), "The new keyboard. It was sent on Thursday.")
-	r.until(count(".theirs", 1))
-	r.steps(chromedp.Click(chromedp.CSS("#fresh")))
-	r.write("Good morning, what is on today?\n")
+	r.Until(consoletest.Count(".theirs", 1))
+	r.Click("#fresh")
+	r.Write("Good morning, what is on today?\n")
 	ev := r.next("Good morning, what is on today?")
 	r.show(ev, chat.TurnStarted, "")
 	r.show(ev, chat.ToolStarted, "memory-search")
-	r.until(`document.querySelector("#turn .doing code") !== null`)
+	r.Until(`document.querySelector("#turn .doing code") !== null`)
 	shot("turn-light")
 	r.show(ev, chat.ToolEnded, "memory-search")
 	r.reply(ev, sample)
-	r.until(count(".theirs", 1))
+	r.Until(consoletest.Count(".theirs", 1))
 	r.show(ev, chat.ToolStarted, "send-reply")
-	r.until(count(".tools span", 1))
+	r.Until(consoletest.Count(".tools span", 1))
 	both("talk")
-	r.write("/")
+	r.Write("/")
 	shot("offers")
-	r.write("\b")
-	r.steps(phone)
+	r.Write("\b")
+	r.Steps(phone)
 	both("phone")
-	r.steps(chromedp.Click(chromedp.CSS("#menu")))
+	r.Click("#menu")
 	shot("phone-drawer")
 	r.show(ev, chat.TurnFailed, "")
 
@@ -77,15 +78,19 @@ func TestPictures(t *testing.T) {
 		r.state.Agent = Agent{Missing: "還沒有代理可以思考。", Next: "安裝 OpenCode 並設定模型,或在 `config.yaml` 設定 `agent.command`,再執行 `familiar restart mochi`。"}
 		r.hears = chat.Busy
 	})
-	r.steps(wide)
+	r.Steps(wide)
 	r.open("/?again")
-	r.until(count(".theirs", 1))
-	r.write("你好,今天天氣如何?\n")
-	r.until(count(".message.failed", 1))
+	r.Until(consoletest.Count(".theirs", 1))
+	r.Unanswered(func() { // busy
+		r.Write("你好,今天天氣如何?\n")
+		r.Until(consoletest.Count(".message.failed", 1))
+	})
 	both("zh-TW")
-	r.steps(chromedp.Click(chromedp.CSS("#fresh")))
+	r.Click("#fresh")
 	shot("zh-TW-empty")
 	r.change(func() { r.out = true })
-	r.steps(chromedp.Navigate("http://" + r.addr + "/?x"))
-	both("locked")
+	r.Unanswered(func() {
+		r.Steps(chromedp.Navigate("http://" + r.addr + "/?x"))
+		both("locked")
+	})
 }

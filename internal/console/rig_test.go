@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -12,10 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"familiar/internal/chat"
@@ -26,8 +21,8 @@ import (
 
 // rig is a browser on the page, with the web platform behind it and the test in the place of everything else.
 type rig struct {
+	*consoletest.Page
 	t    *testing.T
-	tab  context.Context
 	path string
 	addr string
 	web  *web.Web
@@ -56,30 +51,11 @@ func ready() State {
 
 func newRig(t *testing.T, state State) *rig {
 	t.Helper()
-	r := &rig{t: t, tab: consoletest.Chromium(t), path: filepath.Join(t.TempDir(), "web.db"), addr: "127.0.0.1:0",
+	r := &rig{Page: consoletest.Watch(t, consoletest.Chromium(t)), t: t, path: filepath.Join(t.TempDir(), "web.db"), addr: "127.0.0.1:0",
 		heard: make(chan chat.Event, 100), state: state, hears: chat.Accepted}
 	r.start()
 	t.Cleanup(func() { r.end() })
-	r.watch()
 	return r
-}
-
-// watch fails the test when the page throws, or breaks its own policy.
-func (r *rig) watch() {
-	r.t.Helper()
-	err := chromedp.Listen(r.tab, func(ev any) {
-		switch ev := ev.(type) {
-		case *runtime.EventExceptionThrown:
-			r.t.Errorf("the page threw: %s %s", ev.ExceptionDetails.Text, ev.ExceptionDetails.Exception.Description)
-		case *log.EventEntryAdded:
-			if ev.Entry.Source == log.EntrySourceSecurity {
-				r.t.Errorf("the browser says: %s", ev.Entry.Text)
-			}
-		}
-	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
 }
 
 // start runs the server; a second time on the same address and data.
@@ -187,68 +163,9 @@ func (r *rig) answer(ev chat.Event, text string) {
 
 // The browser.
 
-func (r *rig) steps(steps ...chromedp.Action[chromedp.Void]) {
-	r.t.Helper()
-	if err := chromedp.Do(r.tab, steps...); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
 // open loads the page and waits until it can be written in.
 func (r *rig) open(path string) {
 	r.t.Helper()
-	r.steps(chromedp.Navigate("http://" + r.addr + path))
-	r.until(`document.activeElement.id === "text"`)
-}
-
-// until waits for a condition in the page.
-func (r *rig) until(condition string) {
-	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.tab, 30*time.Second)
-	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](condition, chromedp.WithPollingInterval(25*time.Millisecond))); err != nil {
-		body, _ := chromedp.Run(r.tab, chromedp.Evaluate[string](`document.body.innerText`))
-		r.t.Fatalf("waited in vain for %s: %v\nthe page says:\n%s", condition, err, body)
-	}
-}
-
-func (r *rig) eval(expression string) string {
-	r.t.Helper()
-	got, err := chromedp.Run(r.tab, chromedp.Evaluate[string](expression))
-	if err != nil {
-		r.t.Fatalf("%s: %v", expression, err)
-	}
-	return got
-}
-
-func (r *rig) want(expression, want string) {
-	r.t.Helper()
-	if got := r.eval(expression); got != want {
-		r.t.Errorf("%s is %q, want %q", expression, got, want)
-	}
-}
-
-// write types into the composer; "\n" is Enter.
-func (r *rig) write(text string) {
-	r.t.Helper()
-	r.steps(chromedp.SendKeys(chromedp.CSS("#text"), text))
-}
-
-// prefer sets what the person prefers: "dark" or "light".
-func (r *rig) prefer(scheme string) {
-	r.t.Helper()
-	r.steps(func(ctx context.Context, t *chromedp.Target) (none chromedp.Void, err error) {
-		_, err = cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-		return none, err
-	})
-}
-
-// texts is the words of all elements of a selector, joined with " | ".
-func texts(selector string) string {
-	return fmt.Sprintf(`Array.from(document.querySelectorAll(%q), (e) => e.innerText.trim()).join(" | ")`, selector)
-}
-
-func count(selector string, n int) string {
-	return fmt.Sprintf(`document.querySelectorAll(%q).length === %d`, selector, n)
+	r.Steps(chromedp.Navigate("http://" + r.addr + path))
+	r.Until(`document.activeElement.id === "text"`)
 }

@@ -33,7 +33,7 @@ func TestPageOutlivesTheProgram(t *testing.T) {
 	p.Write("are you back?\n")
 	p.settled(3)
 	p.Want(`document.querySelector(".theirs:last-child .words").innerText`, "I am back.")
-	p.Do(chromedp.Reload())
+	p.Steps(chromedp.Reload())
 	p.settled(3)
 	p.Want(consoletest.Texts(".mine .body"), "hello | a long story | are you back?")
 	p.Want(consoletest.Texts(".message.pending, .message.failed"), "")
@@ -65,7 +65,7 @@ func TestPageWithoutAnAgent(t *testing.T) {
 			p.Want(`document.querySelector(".theirs:last-child .words p").innerText`, says.help)
 			stranger := p.stranger()
 			stranger.Unanswered(func() {
-				stranger.Do(chromedp.Navigate(b.home()))
+				stranger.Steps(chromedp.Navigate(b.home()))
 				stranger.Want(`document.querySelector("h1").innerText`, says.locked)
 			})
 		})

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"familiar/internal/console/consoletest"
@@ -42,10 +40,11 @@ func TestPagePicture(t *testing.T) {
 	b.beginWith("Names for the neighbours' cat", "/remember In Kyoto I loved the genmaicha of the little shop by the river. It smells like a warm kitchen.")
 	b.beginWith("A film for a rainy evening")
 	p := browse(t, b, chromedp.Env("FONTCONFIG_FILE="+fonts(t)))
-	p.Do(chromedp.EmulateViewport(1280, 800, chromedp.EmulateScale(2)), light)
+	p.Steps(chromedp.EmulateViewport(1280, 800, chromedp.EmulateScale(2)))
+	p.Prefer("light")
 	p.logIn()
 	p.Click("#fresh")
-	p.Do(chromedp.MouseEvent(chromedp.MouseMoved, 900, 20)) // nothing is pointed at
+	p.Steps(chromedp.MouseEvent(chromedp.MouseMoved, 900, 20)) // nothing is pointed at
 	for n, ask := range []string{askTea, askPot} {
 		p.Write(ask + "\n")
 		p.settled(n + 1)
@@ -111,12 +110,6 @@ func tea(hold <-chan struct{}) llmtest.Script {
 		{Match: llmtest.Match{AfterTool: "memory-search"}, Reply: answer(saidTea)},
 		{Match: llmtest.Match{NotAfter: true}, Reply: answer(saidElse)},
 	}}
-}
-
-func light(ctx context.Context, t *chromedp.Target) (none chromedp.Void, err error) {
-	_, err = cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}})
-	return none, err
 }
 
 // smaller packs a picture as tightly as it goes.

@@ -108,7 +108,7 @@ func (b *bot) link() string {
 // logIn opens the page by a link and waits until it can be written in.
 func (p *page) logIn() {
 	p.t.Helper()
-	p.Do(chromedp.Navigate(p.bot.link()))
+	p.Steps(chromedp.Navigate(p.bot.link()))
 	p.ready()
 }
 

@@ -22,7 +22,7 @@ func TestPageLogin(t *testing.T) {
 	if !found || secret == "" {
 		t.Fatalf("%q is no login link", link)
 	}
-	p.Do(chromedp.Navigate(link))
+	p.Steps(chromedp.Navigate(link))
 	p.ready()
 	p.Want(`location.href`, b.home())
 	p.Want(`document.title`, "New conversation · Mochi")
@@ -44,7 +44,7 @@ func TestPageLogin(t *testing.T) {
 	for _, address := range []string{link, b.home(), b.home() + "?login=" + strings.Repeat("0", len(secret))} {
 		stranger.lockedOut(address)
 	}
-	p.Do(chromedp.Reload()) // what strangers try does not matter to the owner
+	p.Steps(chromedp.Reload()) // what strangers try does not matter to the owner
 	p.ready()
 	stranger.logIn() // a link of its own lets the other one in
 	stranger.Want(`document.querySelector("#empty h2").innerText`, "This is Mochi.")
@@ -103,7 +103,7 @@ func TestPageConversation(t *testing.T) {
 	p.Until(consoletest.Count("nav .busy", 0))
 
 	said, answered := p.Eval(consoletest.Texts(".mine .body")), p.Eval(consoletest.Texts(".theirs .words"))
-	p.Do(chromedp.Reload())
+	p.Steps(chromedp.Reload())
 	p.settled(2)
 	p.Want(consoletest.Texts(".mine .body"), said)
 	p.Want(consoletest.Texts(".theirs .words"), answered)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -56,8 +58,8 @@ func (p *Page) Unanswered(do func()) {
 	p.away.Store(false)
 }
 
-// Do does steps one after the other.
-func (p *Page) Do(steps ...chromedp.Action[chromedp.Void]) {
+// Steps does steps one after the other.
+func (p *Page) Steps(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	if err := chromedp.Do(p.Tab, steps...); err != nil {
 		p.t.Fatal(err)
@@ -67,13 +69,23 @@ func (p *Page) Do(steps ...chromedp.Action[chromedp.Void]) {
 // Write types into the composer; "\n" is Enter.
 func (p *Page) Write(text string) {
 	p.t.Helper()
-	p.Do(chromedp.SendKeys(chromedp.CSS("#text"), text))
+	p.Steps(chromedp.SendKeys(chromedp.CSS("#text"), text))
 }
 
 // Click clicks on what a selector names.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
-	p.Do(chromedp.Click(chromedp.CSS(selector)))
+	p.Steps(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Prefer sets what the person prefers: "dark" or "light".
+func (p *Page) Prefer(scheme string) {
+	p.t.Helper()
+	p.Steps(func(ctx context.Context, t *chromedp.Target) (none chromedp.Void, err error) {
+		_, err = cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		return none, err
+	})
 }
 
 // Until waits for a condition in the page.
