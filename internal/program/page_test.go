@@ -46,6 +46,11 @@ func TestPageLogin(t *testing.T) {
 	}
 	p.Steps(chromedp.Reload()) // what strangers try does not matter to the owner
 	p.ready()
+	// BUG-J01: no address tells the page whom to talk to; the watch of this browser would see it.
+	p.Steps(chromedp.Navigate(b.home() + "?gatewayUrl=ws://127.0.0.1:9/&server=http://127.0.0.1:9/&api=//127.0.0.1:9/"))
+	p.ready()
+	p.Write("/status\n")
+	p.settled(1)
 	stranger.logIn() // a link of its own lets the other one in
 	stranger.Want(`document.querySelector("#empty h2").innerText`, "This is Mochi.")
 }
