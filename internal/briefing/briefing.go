@@ -59,7 +59,8 @@ type Briefer struct {
 
 // New returns a briefer. A nil zone is UTC.
 func New(cfg Config, bot Bot, log *slog.Logger) *Briefer {
-	b := &Briefer{cfg: cfg, bot: bot, entry: ReplyPrompt, prompts: Prompts{dir: bot.Prompts, log: log}, log: log}
+	b := &Briefer{cfg: cfg, bot: bot, entry: ReplyPrompt, log: log,
+		prompts: Prompts{dir: bot.Prompts, log: log, kept: &pages{}}}
 	if bot.Zone == nil {
 		b.bot.Zone = time.UTC
 	}

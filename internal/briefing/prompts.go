@@ -35,6 +35,7 @@ type Prompts struct {
 	dir  string // "" for the built-in ones alone
 	must string // this file must be in dir: an operator named it
 	log  *slog.Logger
+	kept *pages // may be nil
 }
 
 // Page is a prompt that was read with everything it takes in. Rendering it is pure.
@@ -49,15 +50,27 @@ func (p Page) Render(v Vars) string {
 
 // Load reads the prompt of that name. A prompt that is missing or cannot be understood is a PromptError.
 func (p Prompts) Load(name string) (Page, error) {
-	text, path, found, err := p.read(name)
+	if page, ok := p.kept.find(name, p.read); ok {
+		return page, nil
+	}
+	var made []reading
+	read := func(file string) (text, path string, found bool, err error) {
+		text, path, found, err = p.read(file)
+		made = append(made, reading{file, text, path, found})
+		return text, path, found, err
+	}
+	text, path, found, err := read(name)
 	if err != nil {
 		return Page{}, err
 	}
 	if !found {
 		return Page{}, PromptError{Path: path, Say: "there is no such file"}
 	}
-	parser := &parser{read: p.read, entry: name, log: p.log}
+	parser := &parser{read: read, entry: name, log: p.log}
 	parsed, err := parser.parse(text, path, 1)
+	if err == nil && !parser.doubtful { // what is doubtful is said at each use
+		p.kept.keep(name, Page{parsed}, made)
+	}
 	return Page{parsed}, err
 }
 

@@ -25,6 +25,8 @@ type parser struct {
 	log   *slog.Logger
 	files int
 	bytes int
+
+	doubtful bool // there was something to warn of
 }
 
 // source is a file that is being parsed.
@@ -100,6 +102,7 @@ func (p *parser) named(src *source, t token) (node, error) {
 			return p.parse(text, path, src.depth+1)
 		}
 	}
+	p.doubtful = true
 	p.log.Warn("a prompt has a name that is neither a variable nor a file", "prompt", src.path, "line", t.line, "name", t.arg)
 	return words(t.raw), nil
 }

@@ -20,7 +20,7 @@ func prompts(t *testing.T, files map[string]string) (Prompts, *bytes.Buffer) {
 		}
 	}
 	var log bytes.Buffer
-	return Prompts{dir: dir, log: slog.New(slog.NewTextHandler(&log, nil))}, &log
+	return Prompts{dir: dir, log: slog.New(slog.NewTextHandler(&log, nil)), kept: &pages{}}, &log
 }
 
 func TestTemplate(t *testing.T) {
