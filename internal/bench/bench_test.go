@@ -20,7 +20,7 @@ func TestWay(t *testing.T) {
 		t.Errorf("%d samples, a prompt of %d bytes", len(w.samples), w.size)
 	}
 	for _, s := range w.samples {
-		if s.accepted <= 0 || s.posted <= s.accepted || s.disk <= 0 || s.diskPost <= s.disk {
+		if s.accepted <= 0 || s.posted <= s.accepted || s.disk <= 0 || s.diskPost <= s.disk || s.work <= 0 {
 			t.Errorf("times that cannot be: %+v", s)
 		}
 		if s.commits < 2 || s.commits > 10 { // the turn begins, and the page shows it, before the agent is asked

@@ -27,6 +27,7 @@ type sample struct {
 	frames   int           // that each of them wrote; 0 when nobody knows
 	diskPost time.Duration // the disk alone, for the commits of posted
 	disk     time.Duration // the disk alone, for the commits of accepted
+	work     time.Duration // a fixed piece of work, done after it
 }
 
 // way is the way of all events to the agent.
@@ -49,6 +50,7 @@ func measureWay(ctx context.Context, dir string, p plan) (w way, err error) {
 		return w, err
 	}
 	defer func() { err = errors.Join(err, alone.file.Close()) }()
+	work := calibrate()
 	for i := range warmup + p.events {
 		if i == warmup && p.profile != "" {
 			stop, err := profile(p.profile)
@@ -64,6 +66,7 @@ func measureWay(ctx context.Context, dir string, p plan) (w way, err error) {
 		if err != nil {
 			return w, fmt.Errorf("event %d: %w", i, err)
 		}
+		s.work = work.do()
 		if i >= warmup {
 			w.samples, w.size = append(w.samples, s), got.size
 		}
@@ -143,9 +146,9 @@ var parts = []part{
 // rows adds the quantiles of what is above the disk's own time, in the words of where the bot was.
 func (w way) rows(t *table, where string) {
 	for _, part := range parts {
-		var total, disk []time.Duration
+		var total, disk, work []time.Duration
 		for _, s := range w.samples {
-			total, disk = append(total, part.total(s)), append(disk, part.disk(s))
+			total, disk, work = append(total, part.total(s)), append(disk, part.disk(s)), append(work, s.work)
 		}
 		for _, at := range []struct {
 			name      string
@@ -153,7 +156,7 @@ func (w way) rows(t *table, where string) {
 		}{{"p50", 0.5, part.p50}, {"p99", 0.99, part.p99}} {
 			with, alone := ms(quantile(total, at.q)), ms(quantile(disk, at.q))
 			t.add(row{what: part.what + ", " + where + ", " + at.name, unit: "ms", got: with - alone, budget: at.budget,
-				spread: fmt.Sprintf("(%.2f with fsync)", with), base: "fsync alone: " + figure(alone, "ms")})
+				spread: fmt.Sprintf("(%.2f with fsync)", with), base: fmt.Sprintf("fsync alone: %s; 1 ms of work: %s", figure(alone, "ms"), figure(ms(quantile(work, at.q)), "ms"))})
 		}
 	}
 }
