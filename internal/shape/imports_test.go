@@ -67,7 +67,7 @@ var mayImport = map[string]string{
 	"llm/llmtest":           "",
 	"console/consoletest":   "",
 	"shape":                 "",
-	"bench":               "*", // the program of `make bench`: it puts the parts together as cli does
+	"bench":                 "*", // the program of `make bench`: it puts the parts together as cli does
 }
 
 // foreign says who may use a module that is not ours. One kind of work has one engine, behind one package.
