@@ -15,6 +15,7 @@ import (
 type Command struct {
 	Name  string // with the slash: /help
 	Needs chat.Trust
+	Args  string // what follows it, for people, in the bot's language: TEXT; "" when nothing does
 	Help  string // one line, in the bot's language
 	// Run does it. What it returns is said to the person; "" says nothing. An error is the host's to tell.
 	Run func(ctx context.Context, t chat.Turn, rest string) (say string, err error)

@@ -18,16 +18,16 @@ import (
 // would.
 func (h *Host) openCommands() *command.Commands {
 	hooks := command.Hooks{Now: h.now, Began: h.begin, Ended: h.commanded}
-	owner := chat.Owner
+	owner, say := chat.Owner, func(key phrase.Key) string { return h.phrases.Say(key) }
 	return command.New(hooks,
-		command.Command{Name: "/help", Needs: owner, Help: h.phrases.Say(phrase.HelpHelp), Run: h.help},
-		command.Command{Name: "/remember", Needs: owner, Help: h.phrases.Say(phrase.HelpRemember), Run: h.remember},
-		command.Command{Name: "/recall", Needs: owner, Help: h.phrases.Say(phrase.HelpRecall), Run: h.recall},
-		command.Command{Name: "/memories", Needs: owner, Help: h.phrases.Say(phrase.HelpMemories), Run: h.memories},
-		command.Command{Name: "/forget", Needs: owner, Help: h.phrases.Say(phrase.HelpForget), Run: h.forget},
-		command.Command{Name: "/clear", Needs: chat.Public, Help: h.phrases.Say(phrase.HelpClear), Run: h.clear},
-		command.Command{Name: "/stop", Needs: chat.Public, Help: h.phrases.Say(phrase.HelpStop), Run: h.stop},
-		command.Command{Name: "/status", Needs: owner, Help: h.phrases.Say(phrase.HelpStatus), Run: h.status},
+		command.Command{Name: "/help", Needs: owner, Help: say(phrase.HelpHelp), Run: h.help},
+		command.Command{Name: "/remember", Needs: owner, Args: say(phrase.ArgText), Help: say(phrase.HelpRemember), Run: h.remember},
+		command.Command{Name: "/recall", Needs: owner, Args: say(phrase.ArgWords), Help: say(phrase.HelpRecall), Run: h.recall},
+		command.Command{Name: "/memories", Needs: owner, Help: say(phrase.HelpMemories), Run: h.memories},
+		command.Command{Name: "/forget", Needs: owner, Args: say(phrase.ArgID), Help: say(phrase.HelpForget), Run: h.forget},
+		command.Command{Name: "/clear", Needs: chat.Public, Help: say(phrase.HelpClear), Run: h.clear},
+		command.Command{Name: "/stop", Needs: chat.Public, Help: say(phrase.HelpStop), Run: h.stop},
+		command.Command{Name: "/status", Needs: owner, Help: say(phrase.HelpStatus), Run: h.status},
 	)
 }
 
@@ -65,7 +65,7 @@ func (h *Host) commanded(ctx context.Context, t chat.Turn, name, say string, err
 func (h *Host) help(_ context.Context, t chat.Turn, _ string) (string, error) {
 	lines := []string{h.phrases.Say(phrase.HelpHeader)}
 	for _, c := range h.commands.For(t.Standing.Now()) {
-		lines = append(lines, fmt.Sprintf("- `%s` %s", c.Name, c.Help))
+		lines = append(lines, fmt.Sprintf("- `%s`: %s", strings.TrimSpace(c.Name+" "+c.Args), c.Help))
 	}
 	return strings.Join(lines, "\n"), nil
 }

@@ -76,7 +76,10 @@ type Options struct {
 	Vault    *secret.Vault
 	Log      *slog.Logger
 	Token    secret.Value
-	Agent    agent.Agent // thinks in place of the configured one; for tests and benches
+
+	// For tests and benches: who thinks in place of the configured agent, and a network beside the configured ones.
+	Agent   agent.Agent
+	Network platform.Platform
 }
 
 // Open builds a bot and takes its ports. When it fails, nothing is left open.

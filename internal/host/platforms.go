@@ -13,6 +13,9 @@ import (
 // openPlatforms is the table of networks: one entry for each that the configuration has on.
 func (h *Host) openPlatforms(ctx context.Context) (map[string]platform.Platform, error) {
 	on := map[string]platform.Platform{}
+	if h.Network != nil {
+		on[h.Network.Name()] = h.Network
+	}
 	if cfg := h.cfg.Platforms.Web; cfg.Enabled {
 		page, err := web.New(ctx, h.db, cfg, web.Deps{
 			Log:     h.log.With("module", "Web"),

@@ -101,7 +101,7 @@ func (h *Host) state() console.State {
 		s.Agent.Missing, s.Agent.Next = h.missing, h.phrases.Say(phrase.AgentNext)
 	}
 	for _, c := range h.commands.For(chat.Owner) {
-		s.Commands = append(s.Commands, console.Command{Name: c.Name, Help: c.Help})
+		s.Commands = append(s.Commands, console.Command{Name: c.Name, Args: c.Args, Help: c.Help})
 	}
 	return s
 }

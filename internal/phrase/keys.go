@@ -30,6 +30,13 @@ const (
 	HelpStatus   Key = "help.status"
 )
 
+// What follows a command, as the help names it.
+const (
+	ArgText  Key = "arg.text"
+	ArgWords Key = "arg.words"
+	ArgID    Key = "arg.id"
+)
+
 // The answers of the memory commands.
 const (
 	Remembered    Key = "remembered"    // id
@@ -64,6 +71,7 @@ var keys = map[Key][]string{
 
 	HelpHeader: nil, HelpHelp: nil, HelpRemember: nil, HelpRecall: nil, HelpMemories: nil, HelpForget: nil,
 	HelpClear: nil, HelpStop: nil, HelpStatus: nil,
+	ArgText: nil, ArgWords: nil, ArgID: nil,
 
 	Remembered: {"id"}, Forgot: {"id"}, NothingFound: nil, MemoryUnknown: {"id"},
 	RememberUsage: nil, RecallUsage: nil, ForgetUsage: nil,

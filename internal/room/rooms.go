@@ -5,6 +5,7 @@ package room
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -188,4 +189,7 @@ func (rs *Rooms) attend(ctx context.Context, w waiting) {
 		return
 	}
 	res, err = rs.desk.Attend(ctx, t)
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err) // whatever broke, it broke because the turn was ended
+	}
 }

@@ -37,7 +37,7 @@ func (d *table) Attend(ctx context.Context, t chat.Turn) (desk.Result, error) {
 		case <-d.hold(text):
 		case <-ctx.Done():
 			d.note("cut " + text)
-			return desk.Result{}, context.Cause(ctx)
+			return desk.Result{}, ctx.Err() // as a library says it
 		}
 	case text == "panic":
 		panic("a bug")
