@@ -20,7 +20,7 @@ const crashPoints = 25
 // The delays after what a kill waits for. They are what this test varies, not a condition that it waits for: spread
 // evenly over the magnitudes, so that both the microseconds of a commit and the start of an agent are hit.
 const (
-	shortest = 100 * time.Microsecond
+	shortest = 10 * time.Microsecond
 	longest  = 400 * time.Millisecond
 	starting = 100 * time.Millisecond // how long a start that is killed lives: until about ready,
 	resuming = 700 * time.Millisecond // or until it has taken up again what was left
@@ -113,7 +113,7 @@ const (
 func (c *conversation) moment() moment {
 	m := moment{what: posting, count: 1, after: c.delay(longest)}
 	phases := []string{posting, acknowledged, acknowledged, "turn.started", "turn.started", "actions.requested",
-		"action.result", "message.completed", "turn.completed", "session.waiting"}
+		"action.result", "message.completed", "message.completed", "turn.completed", "session.waiting"}
 	if m.what = phases[c.rng.IntN(len(phases))]; m.what != posting {
 		m.count += c.rng.IntN(4)
 	}
@@ -134,7 +134,7 @@ func (c *conversation) point(n int) {
 	c.watch(&talking)
 	c.talk(&talking)
 	met := c.await(m)
-	tree := descendants(c.cmd.Process.Pid)
+	tree := freeze(c.cmd.Process)
 	c.kill()
 	talking.wait()
 	c.gone(tree)
@@ -176,7 +176,7 @@ func (c *conversation) stumble(life time.Duration) {
 		c.t.Fatal(err)
 	}
 	time.Sleep(life)
-	tree := descendants(cmd.Process.Pid)
+	tree := freeze(cmd.Process)
 	_ = cmd.Process.Kill() // it may have ended
 	_ = cmd.Wait()         // «killed» is no news
 	c.gone(tree)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -62,6 +63,12 @@ func descendants(root int) (tree []task) {
 		}
 	}
 	return tree
+}
+
+// freeze stops a process that is about to be killed, so that it does nothing more while we look at its tree.
+func freeze(p *os.Process) []task {
+	_ = p.Signal(syscall.SIGSTOP) // it may have ended
+	return descendants(p.Pid)
 }
 
 // marked returns the processes that were told of our directory, in their arguments or their environment.

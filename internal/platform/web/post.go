@@ -195,11 +195,13 @@ func (w *Web) hand(ctx context.Context, f *feed, hear chat.Hear, ev chat.Event) 
 		// It was heard, so the answer stays yes; only the page will not show it again.
 		_ = w.broken("write a message on the stream", failed)
 	}()
-	switch outcome = hear(ctx, ev); outcome {
+	outcome = hear(ctx, ev)
+	switch outcome {
 	case chat.Accepted, chat.Repeat:
 		return outcome == chat.Repeat, nil
 	case chat.Busy:
 		return false, errBusy
+	case chat.Ignored, chat.Refused:
 	}
 	return false, fault{status: http.StatusForbidden, say: "this bot does not take that message"}
 }
