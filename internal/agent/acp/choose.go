@@ -112,9 +112,12 @@ func (s *session) option(o opened, category sdk.SessionConfigOptionCategory) *ch
 		}
 		return &choice{values: selectable(opt.Options), current: string(opt.CurrentValue),
 			set: func(ctx context.Context, value string) error {
-				_, err := request[sdk.SetSessionConfigOptionValueId, json.RawMessage](ctx, s.conn,
+				answer, err := request[sdk.SetSessionConfigOptionValueId, opened](ctx, s.conn,
 					sdk.AgentMethodSessionSetConfigOption, sdk.SetSessionConfigOptionValueId{ConfigId: opt.Id,
 						SessionId: sdk.SessionId(s.ID()), Value: sdk.SessionConfigValueId(value)})
+				if now := s.option(answer, category); err == nil && now != nil && now.current != value {
+					return fmt.Errorf("the agent took it, and stays with %q", now.current)
+				}
 				return err
 			}}
 	}

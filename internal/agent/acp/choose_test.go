@@ -23,6 +23,7 @@ func TestModelAndMode(t *testing.T) {
 	for name, c := range map[string]struct {
 		offers, model, mode string
 		sent                []string // methods and a part of their parameters, in order
+		ignores             bool     // the agent answers with what it had
 		fails               string
 		warns               bool
 	}{
@@ -30,6 +31,7 @@ func TestModelAndMode(t *testing.T) {
 		"modes and models":      {offers: withModes, model: "m2", mode: "yolo", sent: []string{`session/set_model {"sessionId":`, `session/set_mode {"modeId":"yolo"`}},
 		"what is set already":   {offers: withOptions, model: "m1"},
 		"nothing to choose":     {},
+		"taken, and not set":    {offers: withOptions, model: "m2", ignores: true, fails: `stays with "m1"`},
 		"a mistyped model":      {offers: withOptions, model: "m3", fails: `"m3" is not offered by the agent; it offers m1, m2`},
 		"a model, and no way":   {model: "m1", fails: "does not let it be chosen"},
 		"AF-114 no modes":       {mode: "yolo", warns: true},
@@ -37,7 +39,7 @@ func TestModelAndMode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log records
-			a := scripted(t, quick(), script.Script{Moods: script.Moods{New: []byte(c.offers)}, Turns: []script.Turn{
+			a := scripted(t, quick(), script.Script{Moods: script.Moods{New: []byte(c.offers), Keep: c.ignores}, Turns: []script.Turn{
 				{Steps: []script.Step{{Heard: true}, {Ask: script.AlwaysFirst()}}}}}, func(d *Deps) { d.Log = log.logger() })
 			o := opening("ann")
 			o.Model, o.Mode = c.model, c.mode

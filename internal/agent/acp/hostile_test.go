@@ -100,20 +100,6 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// BUG-D10: an agent that does not read. The prompt ends with its context, and the agent counts as gone.
-func TestDeafAgent(t *testing.T) {
-	a := scripted(t, quick(), script.Script{Moods: script.Moods{Deaf: "session/new"}}, nil)
-	s := open(t, a, opening("ann"))
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, chat.ErrTooLong)
-	defer cancel()
-	if _, err := prompt(ctx, s, &agenttest.Watch{}, strings.Repeat("x", 4<<20)); !errors.Is(err, chat.ErrTooLong) {
-		t.Errorf("ended with %v", err)
-	}
-	if _, err := prompt(t.Context(), s, &agenttest.Watch{}, "go"); !errors.Is(err, agent.ErrGone) {
-		t.Errorf("the next prompt ended with %v, want ErrGone", err)
-	}
-}
-
 // BUG-D18: two stop reasons for one prompt do not end the next one.
 func TestLateAnswer(t *testing.T) {
 	a := scripted(t, quick(), script.Script{Moods: script.Moods{TwoAnswers: true}, Turns: []script.Turn{

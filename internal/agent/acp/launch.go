@@ -35,7 +35,7 @@ func (l launcher) spawn(ctx context.Context, s *session) (*child, error) {
 		Env: environment(l.agent.cfg, p, surroundings{parent: deps.Parent, self: l.self, session: s.token,
 			paths: s.stand.Paths, door: s.door})}
 	if !l.open {
-		spec.Walls = s.stand.Walls(append(readable, l.self, l.path, filepath.Dir(l.path))...)
+		spec.Walls = s.stand.Walls(append(readable, l.programs(s.stand.Root)...)...)
 	}
 	s.command = strings.Join(append([]string{l.path}, p.Args...), " ")
 	started, err := process.Start(ctx, spec)
@@ -47,4 +47,23 @@ func (l launcher) spawn(ctx context.Context, s *session) (*child, error) {
 		g.EOF = 0
 	}
 	return launched(started, g), nil
+}
+
+// programs are our executable and the agent's, and what lies beside the latter, unless that would be a door in the
+// wall: an executable that lies in somebody's HOME, or above our own data, is readable alone.
+func (l launcher) programs(data string) []string {
+	beside := filepath.Dir(l.path)
+	private := []string{data, l.agent.deps.Home}
+	for _, place := range private {
+		if real, err := filepath.EvalSymlinks(place); err == nil {
+			place = real
+		}
+		if place == "" {
+			continue
+		}
+		if inside, err := filepath.Rel(beside, place); err != nil || filepath.IsLocal(inside) {
+			return []string{l.self, l.path}
+		}
+	}
+	return []string{l.self, l.path, beside}
 }

@@ -169,7 +169,7 @@ func TestOpenCodeSkills(t *testing.T) {
 	}
 }
 
-// AF-112 (the mode): in yolo nothing is asked, and the walls still stand.
+// In the mode yolo nothing is asked, and the walls still stand.
 func TestOpenCodeYolo(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret.txt")
 	if err := os.WriteFile(secret, []byte("the treasure"), 0o600); err != nil {

@@ -218,3 +218,60 @@ func TestFurnish(t *testing.T) {
 		}
 	}
 }
+
+// What lies beside an executable is readable, unless it is a HOME or holds our data.
+func TestPrograms(t *testing.T) {
+	top := t.TempDir()
+	home, data, opt := filepath.Join(top, "home"), filepath.Join(top, "home", ".familiar", "data"), filepath.Join(top, "opt")
+	for _, dir := range []string{data, opt} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]bool{
+		filepath.Join(opt, "agent"):                       true,
+		filepath.Join(home, "bin", "agent"):               true,
+		filepath.Join(home, "agent"):                      false,
+		filepath.Join(home, ".familiar", "agent"):         false,
+		filepath.Join(home, ".familiar", "data", "agent"): false,
+		filepath.Join(top, "agent"):                       false,
+	} {
+		l := launcher{agent: &Agent{deps: Deps{Home: home}}, path: path, self: "/self"}
+		if got := slices.Contains(l.programs(data), filepath.Dir(path)); got != want {
+			t.Errorf("%s: what lies beside it is readable: %t, want %t", path, got, want)
+		}
+	}
+}
+
+// An agent that answers the prompt after a cancelled one with nothing is prompted once more, and only once.
+func TestRetryEmpty(t *testing.T) {
+	a, made := faked(t, quick(), quiet())
+	a.profile.RetryEmpty = true
+	s, f := openFake(t, a, made, "")
+	defer s.Close()
+	prompts := 0
+	go func() {
+		var first message
+		for m := f.next(); m.Method != ""; m = f.next() {
+			if m.Method == "session/cancel" {
+				f.answer(first, `{"stopReason":"cancelled"}`)
+				continue
+			}
+			if prompts++; prompts == 1 {
+				first = m
+				f.chunk("waiting")
+				continue
+			}
+			f.answer(m, `{"stopReason":"end_turn"}`)
+		}
+	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := prompt(ctx, s, &agenttest.Watch{Each: func(agent.Update) { cancel() }}, "one"); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	for _, want := range []int{3, 4} {
+		if _, err := prompt(t.Context(), s, &agenttest.Watch{}, "next"); err != nil || prompts != want {
+			t.Errorf("%d prompts were sent, want %d; error %v", prompts, want, err)
+		}
+	}
+}

@@ -156,7 +156,7 @@ func TestAskingIsNotIdle(t *testing.T) {
 	})
 }
 
-// BUG-D16: a turn ends when its time is over, and the agent with it when it does not stop within the grace.
+// A turn ends when its time is over, and the agent with it when it does not stop within the grace.
 func TestPromptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := Defaults()
@@ -189,4 +189,41 @@ func TestPromptTimeout(t *testing.T) {
 			t.Errorf("the kill was logged %d times", n)
 		}
 	})
+}
+
+// BUG-D10: an agent that stops reading in the middle of a prompt. The prompt ends with its context and without a
+// grace, and the agent counts as gone; so it does when nobody cancels.
+func TestDeafAgent(t *testing.T) {
+	for _, cancelled := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			a, made := faked(t, Defaults(), quiet())
+			s, f := openFake(t, a, made, "")
+			defer s.Close()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			began := time.Now()
+			ended := make(chan error)
+			go func() {
+				_, err := prompt(ctx, s, &agenttest.Watch{}, strings.Repeat("x", 1<<20))
+				ended <- err
+			}()
+			if _, err := f.in.ReadByte(); err != nil {
+				t.Fatal(err)
+			}
+			want, limit := agent.ErrGone, writeTimeout
+			if cancelled {
+				cancel(chat.ErrStopped)
+				want, limit = chat.ErrStopped, unsentGrace
+			}
+			if err := <-ended; !errors.Is(err, want) {
+				t.Errorf("ended with %v, want %v", err, want)
+			}
+			if took := time.Since(began); took != limit {
+				t.Errorf("ended after %s, want %s", took, limit)
+			}
+			if _, err := prompt(t.Context(), s, &agenttest.Watch{}, "go"); !errors.Is(err, agent.ErrGone) {
+				t.Errorf("the next prompt ended with %v, want ErrGone", err)
+			}
+		})
+	}
 }

@@ -81,6 +81,7 @@ type Moods struct {
 
 	Init json.RawMessage `json:"init,omitempty"` // the answer to initialize, instead of the usual one
 	New  json.RawMessage `json:"new,omitempty"`  // more fields for the answer to session/new
+	Keep bool            `json:"keep,omitempty"` // what is set is answered with New: nothing changed
 }
 
 // pick returns the steps for the n-th prompt of a session, counting from 0.

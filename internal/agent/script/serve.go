@@ -173,7 +173,11 @@ func (v *server) take(f frame) {
 			cancel(context.Canceled)
 		}
 	default:
-		v.answer(f, json.RawMessage(`{}`), nil)
+		answer := json.RawMessage(`{}`)
+		if m.Keep {
+			answer = m.New
+		}
+		v.answer(f, answer, nil)
 	}
 }
 
