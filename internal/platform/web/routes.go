@@ -99,9 +99,17 @@ func answer[B any](rw http.ResponseWriter, status int, body B) {
 
 // decode reads a bounded JSON object into a B. A fault says what is wrong with it.
 func decode[B any](rw http.ResponseWriter, r *http.Request) (body B, err error) {
+	if r.ContentLength > maxBody {
+		return body, explain(&http.MaxBytesError{Limit: maxBody}) // not a byte of it needs to be waited for
+	}
 	control := http.NewResponseController(rw)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // where it cannot be set, the server's own limit holds
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	defer func() {
+		// The server reads what is left of a refused body, and must not wait for it longer than we did.
+		if err == nil {
+			_ = control.SetReadDeadline(time.Time{})
+		}
+	}()
 	dec := json.NewDecoder(http.MaxBytesReader(rw, r.Body, maxBody))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&body); err != nil {
