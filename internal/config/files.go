@@ -44,6 +44,11 @@ func (w Where) find(environment string) ([]string, Problems) {
 			return nil, Problems{{Say: "read configuration: " + err.Error()}}
 		}
 	} else {
+		if info, err := os.Stat(w.Dir); err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR) {
+			return nil, Problems{{At: Origin{Name: w.Dir}, Say: "is not a directory; name the bot's directory"}}
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, Problems{{At: Origin{Name: w.Dir}, Say: "look for the configuration: " + errors.Unwrap(err).Error()}}
+		}
 		base, problems = one(stem)
 		for _, ext := range []string{".yml", ".toml", ".jsonc"} {
 			if exists(stem + ext) {

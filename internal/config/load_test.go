@@ -317,3 +317,14 @@ func TestReadableSecretsAreWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// The directory is what is wrong, not each file that could lie in it.
+func TestADirectoryThatIsNone(t *testing.T) {
+	dir := lay(t, map[string]string{"a": "x"})
+	for _, file := range []string{"a", "a/below"} {
+		_, err := Load(Where{Dir: filepath.Join(dir, file)}, nil)
+		bad(t, err, "is not a directory")
+	}
+	_, err := Load(Where{Dir: filepath.Join(dir, strings.Repeat("x", 300))}, nil)
+	bad(t, err, "name too long")
+}
