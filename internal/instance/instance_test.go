@@ -272,3 +272,17 @@ func TestToken(t *testing.T) {
 		}
 	}
 }
+
+// A pipe in the place of the token says nothing, and is not waited for.
+func TestATokenThatIsAPipe(t *testing.T) {
+	inst := fresh(t)
+	if err := inst.Create(); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(inst.State(), "token"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if token, err := inst.Token(); err == nil {
+		t.Errorf("it gave %d bytes", len(token.Reveal()))
+	}
+}

@@ -36,7 +36,7 @@ func (i Instance) Token() (secret.Value, error) {
 
 // ReadToken returns the token of a bot that was started before.
 func (i Instance) ReadToken() (secret.Value, error) {
-	file, err := os.OpenFile(i.tokenFile(), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	file, err := os.OpenFile(i.tokenFile(), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return secret.Value{}, fmt.Errorf("read the token: %w", err)
 	}
