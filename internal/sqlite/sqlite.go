@@ -36,7 +36,8 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	if err := file.Close(); err != nil {
+	// One that was opened to others is closed again, and what SQLite makes beside it has its mode.
+	if err := errors.Join(file.Chmod(0o600), file.Close()); err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	d := &DB{}

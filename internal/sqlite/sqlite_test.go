@@ -106,3 +106,27 @@ func TestMigrateOfWhatIsUpToDateWritesNothing(t *testing.T) {
 		t.Errorf("the log had %d bytes after the first time and %d after the second", first, second)
 	}
 }
+
+// A database that was opened to others is closed to them, and so is what lies beside it.
+func TestFilesAreOursAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, path)
+	if err := db.Migrate(t.Context(), "test", `CREATE TABLE n (v INTEGER)`); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(path + "*")
+	if err != nil || len(files) < 2 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", file, info.Mode(), err)
+		}
+	}
+}
