@@ -2,9 +2,9 @@ package host
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -50,6 +50,9 @@ type (
 		Checks []finding `json:"checks"`
 	}
 )
+
+// probePaths are where routes answers.
+var probePaths = []string{"/livez", "/healthz", "/health", "/readyz", "/ready"}
 
 func (h *health) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
@@ -143,16 +146,14 @@ func (h *health) rest(ctx context.Context) readiness {
 	return h.last
 }
 
-// writable checks that files can be made in a directory.
+// writable checks that files can be made and filled in a directory.
 func writable(dir string) func(context.Context) error {
 	return func(context.Context) error {
 		f, err := os.CreateTemp(dir, ".ready-*")
 		if err != nil {
 			return err
 		}
-		if err := f.Close(); err != nil {
-			return err
-		}
-		return os.Remove(filepath.Join(dir, filepath.Base(f.Name())))
+		_, err = f.Write(make([]byte, 4096)) // a full disk still takes an empty file
+		return errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 }

@@ -57,11 +57,14 @@ func (h *Host) turnAway(ev chat.Event, v gate.Verdict) chat.Outcome {
 	return v.Outcome
 }
 
-// close finishes events in the inbox. Should the disk refuse, the next start settles them again.
-func (h *Host) close(ctx context.Context, evs ...chat.Event) {
+// close finishes events in the inbox, and reports whether it could. Should the disk refuse, the next start settles
+// them again.
+func (h *Host) close(ctx context.Context, evs ...chat.Event) bool {
 	if err := h.inbox.Finish(context.WithoutCancel(ctx), evs...); err != nil {
 		h.log.Error("an event could not be finished", chat.KeyErr, err)
+		return false
 	}
+	return true
 }
 
 // remembering is what keeps a message in history, in the transaction that accepts it.

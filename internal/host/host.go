@@ -66,6 +66,7 @@ type Host struct {
 	pages   *server // the one listener
 	probes  *server // the second one, nil when it is off
 	closing chan struct{}
+	leaving chan struct{} // closed when the host hears no more
 	hearing chan struct{} // closed when the host has come as far as to hear
 }
 
@@ -85,7 +86,7 @@ type Options struct {
 // Open builds a bot and takes its ports. When it fails, nothing is left open.
 func Open(ctx context.Context, o Options) (_ *Host, err error) {
 	h := &Host{Options: o, cfg: o.Loaded.Config, log: o.Log, now: time.Now, since: time.Now(),
-		closing: make(chan struct{}), hearing: make(chan struct{})}
+		closing: make(chan struct{}), leaving: make(chan struct{}), hearing: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.release())

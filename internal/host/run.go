@@ -35,6 +35,7 @@ func (h *Host) Run(ctx context.Context) error {
 	close(h.hearing)
 	<-ctx.Done()
 
+	close(h.leaving)
 	h.log.Info("leaving", "running", h.rooms.Load().Running)
 	sources.Wait()
 	grace, cancel := context.WithTimeout(outer, time.Duration(h.cfg.Server.ShutdownMs)*time.Millisecond)

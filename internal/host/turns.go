@@ -28,12 +28,35 @@ func (h *Host) ended(ctx context.Context, t chat.Turn, waited time.Duration, res
 		stage = chat.TurnCancelled
 	case err != nil:
 		stage = chat.TurnFailed
-		h.apologise(ctx, t, err)
 	}
-	h.show(ctx, t, chat.Progress{Stage: stage})
-	h.close(ctx, t.Cause...)
-	h.outbox.Forget(t)
 	h.logTurn(t, waited, res, err)
+	h.settle(ctx, t, stage, err)
+	h.outbox.Forget(t)
+}
+
+// How long settle waits before it tries again, at first and at most.
+const (
+	settleFirst = time.Second
+	settleMost  = 15 * time.Second
+)
+
+// settle tells the outcome and finishes the event. A full disk takes neither, so both are tried until they are
+// taken, or the bot leaves and the next start settles the event. Words that went out already are known by their key.
+func (h *Host) settle(ctx context.Context, t chat.Turn, stage chat.Stage, err error) {
+	for wait := settleFirst; ; wait = min(2*wait, settleMost) {
+		if stage == chat.TurnFailed {
+			h.apologise(ctx, t, err)
+		}
+		h.show(ctx, t, chat.Progress{Stage: stage})
+		if h.close(ctx, t.Cause...) {
+			return
+		}
+		select {
+		case <-time.After(wait):
+		case <-h.leaving:
+			return
+		}
+	}
 }
 
 // apologise tells the person that nothing will come: the words of the error where it has some, else one neutral
