@@ -17,7 +17,11 @@ const maxRequest = 8 << 20
 // routes is the one listener: probes for everybody, the page and the interface for the owner.
 func (h *Host) routes(health *health) http.Handler {
 	mux := http.NewServeMux()
-	health.routes(mux)
+	probes := http.NewServeMux()
+	health.routes(probes)
+	for _, path := range probePaths {
+		mux.Handle(path, known(probes))
+	}
 	owned := http.NewServeMux()
 	for _, p := range h.platforms {
 		if served, ok := p.(platform.Served); ok {
@@ -25,8 +29,9 @@ func (h *Host) routes(health *health) http.Handler {
 		}
 	}
 	owned.HandleFunc("POST /console/login", h.makeLink)
-	mux.Handle("/v1/", h.login.Require(known(owned)))
-	mux.Handle("POST /console/login", h.login.Require(known(owned)))
+	for _, path := range []string{"/v1", "/v1/", "/console/login"} {
+		mux.Handle(path, h.login.Require(known(owned)))
+	}
 	page := http.NewServeMux()
 	console.New(console.Options{State: h.state, LoggedIn: func(r *http.Request) bool {
 		return login.Via(r.Context()) != login.None

@@ -108,9 +108,9 @@ func TestWithoutAnAgentThePersonIsToldWhatToDo(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	r := live(t, dir(t), nil, reply("hi"))
-	want := func(path string, status int) {
+	ask := func(method, path string, status int) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.URL()+path, nil)
+		req, err := http.NewRequestWithContext(t.Context(), method, r.URL()+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,14 +120,23 @@ func TestHealth(t *testing.T) {
 		}
 		_ = resp.Body.Close()
 		if resp.StatusCode != status {
-			t.Errorf("%s: %d, want %d", path, resp.StatusCode, status)
+			t.Errorf("%s %s: %d, want %d", method, path, resp.StatusCode, status)
+		}
+		if kind := resp.Header.Get("Content-Type"); !strings.HasPrefix(kind, "application/json") {
+			t.Errorf("%s %s is answered with %q", method, path, kind)
 		}
 	}
+	want := func(path string, status int) { t.Helper(); ask(http.MethodGet, path, status) }
 	for _, path := range []string{"/livez", "/healthz", "/health", "/readyz", "/ready"} {
 		want(path, http.StatusOK)
 	}
 	want("/metrics", http.StatusNotFound)
 	want("/v1/sessions", http.StatusUnauthorized)
+	want("/v1", http.StatusUnauthorized)
+	for _, path := range []string{"/livez", "/healthz", "/readyz"} {
+		ask(http.MethodPost, path, http.StatusMethodNotAllowed)
+	}
+	want("/livez/", http.StatusNotFound)
 	http.DefaultClient.CloseIdleConnections()
 }
 
