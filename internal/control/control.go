@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"familiar/internal/secret"
@@ -58,7 +59,7 @@ type Posted struct {
 func (c *Client) Post(ctx context.Context, session, id, text string) (Posted, error) {
 	path := "/v1/sessions"
 	if session != "" {
-		path += "/" + session
+		path += "/" + url.PathEscape(session)
 	}
 	var posted Posted
 	err := c.post(ctx, path, message{text, id}, &posted)
@@ -67,7 +68,7 @@ func (c *Client) Post(ctx context.Context, session, id, text string) (Posted, er
 
 // Cancel ends the turn that runs in a session.
 func (c *Client) Cancel(ctx context.Context, session string) error {
-	return c.post(ctx, "/v1/sessions/"+session+"/cancel", struct{}{}, nil)
+	return c.post(ctx, "/v1/sessions/"+url.PathEscape(session)+"/cancel", struct{}{}, nil)
 }
 
 func (c *Client) post(ctx context.Context, path string, body, into any) error {
