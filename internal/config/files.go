@@ -44,9 +44,8 @@ func (w Where) find(environment string) ([]string, Problems) {
 			return nil, Problems{{Say: "read configuration: " + err.Error()}}
 		}
 	} else {
-		if info, err := os.Stat(w.Dir); err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR) {
-			return nil, Problems{{At: Origin{Name: w.Dir}, Say: "is not a directory; name the bot's directory"}}
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		// What is wrong with the directory is not to be told of every file that could lie in it.
+		if _, err := os.Stat(w.Dir + "/."); w.Dir != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, Problems{{At: Origin{Name: w.Dir}, Say: "look for the configuration: " + errors.Unwrap(err).Error()}}
 		}
 		base, problems = one(stem)

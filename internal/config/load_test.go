@@ -323,8 +323,18 @@ func TestADirectoryThatIsNone(t *testing.T) {
 	dir := lay(t, map[string]string{"a": "x"})
 	for _, file := range []string{"a", "a/below"} {
 		_, err := Load(Where{Dir: filepath.Join(dir, file)}, nil)
-		bad(t, err, "is not a directory")
+		bad(t, err, "not a directory")
 	}
 	_, err := Load(Where{Dir: filepath.Join(dir, strings.Repeat("x", 300))}, nil)
 	bad(t, err, "name too long")
+	if err := os.Chmod(dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "a")); err != nil { // root may enter it all the same
+		_, err = Load(Where{Dir: dir}, nil)
+		bad(t, err, "permission denied")
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 }
