@@ -29,6 +29,8 @@ var (
 	queried = regexp.MustCompile(`(?i)([?&;](?:[a-z]+[-_])?key=)[^\s&"'#]+`)
 	// login is the name and password in an address.
 	login = regexp.MustCompile(`(://)[^/\s:@]*:[^/\s@]+@`)
+	// issued is a key in a form by which its issuer makes it known: of model providers, GitHub, GitLab, Slack, Google.
+	issued = regexp.MustCompile(`\b(?:sk|pk|rk|glpat|xox[a-z]|xapp)-[A-Za-z0-9_-]{16,}|\b(?:gh[a-z]|github_pat)_[A-Za-z0-9_]{20,}|\bAIza[A-Za-z0-9_-]{30,}`)
 	// long is what a key or a digest looks like.
 	long = regexp.MustCompile(`[A-Za-z0-9+/]{40,}={0,2}`)
 )
@@ -42,6 +44,9 @@ func (m masker) text(text string) string {
 			text = assigned.ReplaceAllString(text, "${1}"+secret.Masked)
 			text = queried.ReplaceAllString(text, "${1}"+secret.Masked)
 			text = login.ReplaceAllString(text, "${1}"+secret.Masked+"@")
+		}
+		if len(text) >= 19 { // the shortest of issued
+			text = issued.ReplaceAllString(text, secret.Masked)
 		}
 		if len(text) >= 40 {
 			text = long.ReplaceAllStringFunc(text, maskLong)

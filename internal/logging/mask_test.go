@@ -34,6 +34,9 @@ func TestCanaries(t *testing.T) {
 		"Authorization: Basic " + look, `{"Authorization":"Bearer ` + look + `"}`, "authorization=" + look,
 		"token=" + look, "access_token: " + look, `"apiKey": "` + look + `"`, "API-KEY=" + look, "client_secret='" + look + "'",
 		"password : " + look, "bearer   " + look, strings.Repeat("a1B2", 10) + look,
+		"Incorrect API key provided: sk-proj-" + look + "_0123-abc.", "key sk-ant-api03-" + look + "AA is wrong",
+		"push with ghp_0123456789" + look + " refused", "github_pat_0123456789_" + look, "(xoxb-123456-" + look + ")",
+		"AIzaSy0123456789-0123456789" + look,
 	}
 	for _, text := range texts {
 		for _, terminal := range []bool{false, true} {
@@ -55,7 +58,7 @@ func TestInnocentTextStays(t *testing.T) {
 	for _, text := range []string{
 		"authorName: Ann", "the keys: a, b", "tokens: 120 of 4096", "/home/ann/projects/familiar/internal/logging/mask",
 		"sess_m3x1k2aa_0123456789abcdef0123456789abcdef", "turn_0123456789abcdef01234567 took 3s", "http://127.0.0.1:8420/?login=x",
-		"", "a", "no secret here",
+		"", "a", "no secret here", "a desk-lamp-and-a-very-long-shelf", "sk-short", "ghost_0123456789012345678901",
 	} {
 		if got := m.text(text); got != text {
 			t.Errorf("%q became %q", text, got)
