@@ -45,6 +45,7 @@ func rootCommand() *cobra.Command {
 			return misuse{fmt.Errorf("there is no command %q%s\nsee: familiar --help", args[0], didYouMean(cmd.SuggestionsFor(args[0])))}
 		},
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return misuse{fmt.Errorf("%w\nsee: %s --help", err, cmd.CommandPath())}
 	})

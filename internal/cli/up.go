@@ -85,15 +85,15 @@ func up(cmd *cobra.Command, f upFlags) (err error) {
 	}
 	ctx, leave := untilSignal(cmd.Context(), logs.Logger)
 	defer leave()
-	return live(ctx, cmd, lock, logs, f, host.Options{Instance: inst, Loaded: loaded, Vault: vault, Log: logs.Logger, Token: token})
-}
-
-// live opens the bot, says where it is, and runs it until ctx ends.
-func live(ctx context.Context, cmd *cobra.Command, lock *instance.Lock, logs logs, f upFlags, o host.Options) error {
-	h, err := host.Open(ctx, o)
+	h, err := host.Open(ctx, host.Options{Instance: inst, Loaded: loaded, Vault: vault, Log: logs.Logger, Token: token})
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
+	return live(ctx, h, lock, func() { announce(ctx, cmd.OutOrStdout(), h, logs, f.noOpen) })
+}
+
+// live runs the bot until ctx ends, and says where it is once it answers.
+func live(ctx context.Context, h *host.Host, lock *instance.Lock, announce func()) error {
 	if err := lock.SetURL(h.URL()); err != nil {
 		return errors.Join(err, h.Close())
 	}
@@ -101,7 +101,7 @@ func live(ctx context.Context, cmd *cobra.Command, lock *instance.Lock, logs log
 	go func() { ran <- h.Run(ctx) }()
 	select {
 	case <-h.Ready():
-		announce(ctx, cmd.OutOrStdout(), h, logs, f.noOpen)
+		announce()
 		return <-ran
 	case err := <-ran:
 		return err

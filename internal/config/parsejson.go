@@ -15,7 +15,7 @@ func parseJSON(name string, data []byte) (*node, Problems) {
 	p.dec.UseNumber()
 	n, err := p.value(0)
 	if err == nil {
-		if _, err = p.dec.Token(); err == io.EOF {
+		if _, err = p.dec.Token(); errors.Is(err, io.EOF) {
 			return n, p.problems
 		}
 		if err == nil {

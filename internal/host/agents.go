@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 
 	"familiar/internal/agent"
 	"familiar/internal/agent/acp"
@@ -17,29 +16,34 @@ import (
 
 // openAgent is the table of who can think: a command of the operator's own, else the agents that we ship a
 // restricted profile for. Where there is none the bot serves all the same, and says what is missing.
-func (h *Host) openAgent() (agent.Agent, error) {
-	cfg := h.cfg.Agent.Config
+func (h *Host) openAgent() error {
 	deps, err := h.agentDeps()
 	if err != nil {
-		return nil, err
+		return err
 	}
+	cfg, profile := h.cfg.Agent.Config, acp.Custom(h.cfg.Agent.Config)
 	if cfg.Command != "" {
-		h.log.Warn("the agent is a command of your own: its tools are not restricted by us, only its walls are", "agent", filepath.Base(cfg.Command))
-		return acp.New(cfg, acp.Custom(cfg), deps)
+		h.log.Warn("the agent is a command of your own: its tools are not restricted by us, only its walls are", "agent", profile.Name)
+	} else {
+		path, err := exec.LookPath("opencode")
+		if errors.Is(err, exec.ErrNotFound) {
+			h.missing = h.phrases.Say(phrase.AgentMissing)
+			h.agent = nobody{h.phrases.Say(phrase.NoAgent, h.phrases.Say(phrase.AgentNext))}
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("find OpenCode: %w", err)
+		}
+		if profile, err = acp.OpenCode(path, deps.Home, deps.Parent); err != nil {
+			return err
+		}
 	}
-	path, err := exec.LookPath("opencode")
-	if errors.Is(err, exec.ErrNotFound) {
-		h.missing = h.phrases.Say(phrase.AgentMissing)
-		return nobody{h.phrases.Say(phrase.NoAgent, h.phrases.Say(phrase.AgentNext))}, nil
-	}
+	external, err := acp.New(cfg, profile, deps)
 	if err != nil {
-		return nil, fmt.Errorf("find OpenCode: %w", err)
+		return err
 	}
-	profile, err := acp.OpenCode(path, deps.Home, deps.Parent)
-	if err != nil {
-		return nil, err
-	}
-	return acp.New(cfg, profile, deps)
+	h.agent = external
+	return nil
 }
 
 // agentDeps is what the house gives to an agent in a process of its own.

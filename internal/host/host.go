@@ -150,7 +150,7 @@ func (h *Host) openMind(ctx context.Context) (err error) {
 		return err
 	}
 	if h.agent = h.Agent; h.agent == nil {
-		if h.agent, err = h.openAgent(); err != nil {
+		if err := h.openAgent(); err != nil {
 			return fmt.Errorf("open the agent: %w", err)
 		}
 	}

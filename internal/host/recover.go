@@ -35,7 +35,7 @@ func (h *Host) sweep() {
 
 // recover settles what the last process left behind, before anything is heard: first what was being sent, then
 // the events. One that no turn had taken up is taken again; one that a turn had begun is not, since its tools
-// may have had effects: the person is told, unless the answer had gone out (house rule «crash, by cause»).
+// may have had effects: the person is told, unless the answer had gone out.
 func (h *Host) recover(ctx context.Context, left []inbox.Entry) error {
 	lost, err := h.outbox.Recover(ctx)
 	if err != nil {

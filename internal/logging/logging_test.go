@@ -99,7 +99,7 @@ func TestValues(t *testing.T) {
 		"an event's text": {slog.AnyValue(chat.Said{Text: "my heart"}), `{"text":"[8 characters]"}`},
 	} {
 		r := newRig("INFO", false)
-		r.Info("x", "a", 1, slog.Attr{Key: "v", Value: c.value})
+		r.Info("x", "a", 1, "v", c.value)
 		got := r.context(t)
 		if want := `{"a":1,"v":` + c.want + `}`; c.want != "" && got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

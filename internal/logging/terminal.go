@@ -15,7 +15,7 @@ import (
 type terminal struct{ to slog.Handler }
 
 func newTerminal(w io.Writer, plain bool) terminal {
-	return terminal{tint.NewHandler(w, &tint.Options{Level: slog.LevelDebug, TimeFormat: time.TimeOnly, NoColor: plain,
+	return terminal{tint.NewTextHandler(w, &tint.Options{Level: slog.LevelDebug, TimeFormat: time.TimeOnly, NoColor: plain,
 		ReplaceAttr: nameFatal})}
 }
 

@@ -168,6 +168,7 @@ func length(s string, unit chat.Unit) int {
 			}
 		}
 		return n
+	case chat.Runes:
 	}
 	return utf8.RuneCountInString(s)
 }

@@ -235,7 +235,8 @@ func TestOnePersonWaitsBehindThemselvesOnly(t *testing.T) {
 	ev := func(place, who string) chat.RoomKey {
 		return r.Room(chat.Event{Place: chat.Place{Platform: "net", ID: place}, From: chat.Person{ID: who}})
 	}
-	if ev("a", "ann") != ev("a", "ann") || ev("a", "ann") == ev("a", "ben") || ev("a", "ann") == ev("b", "ann") {
+	here := ev("a", "ann")
+	if again := ev("a", "ann"); here != again || here == ev("a", "ben") || here == ev("b", "ann") {
 		t.Fatal("rooms")
 	}
 }
