@@ -85,7 +85,7 @@ func TestFlood(t *testing.T) {
 	w.Each = func(agent.Update) {
 		if first {
 			first = false
-			until(t, "the reader is ahead", func() bool { return s.(*session).conn.box.waiting() > 2 })
+			until(t, "the question waits behind everything", s.(*session).conn.box.asked)
 		}
 	}
 	if _, err := prompt(t.Context(), s, w, "go"); err != nil {

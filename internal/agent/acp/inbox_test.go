@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -68,9 +69,9 @@ func TestInboxJoinsText(t *testing.T) {
 	}
 }
 
-// waiting returns how many items wait.
-func (b *inbox) waiting() int {
+// asked reports whether a request waits.
+func (b *inbox) asked() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.items)
+	return slices.ContainsFunc(b.items, func(it item) bool { return it.request != nil })
 }
