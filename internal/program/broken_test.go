@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bufio"
 	"errors"
 	"net/http"
 	"os"
@@ -101,6 +102,42 @@ func TestATurnThatEndsOnAFullDisk(t *testing.T) {
 	events := b.follow(posted.Session, func(events []event) bool { return events[len(events)-1].Type == "turn.failed" })
 	if said := summary(events); !strings.Contains(said, "Sorry") {
 		t.Errorf("nobody was told: %s", said)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if code := b.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// Whoever reads the log goes away: the bot goes on, and still leaves in order.
+func TestNobodyReadsTheLog(t *testing.T) {
+	b := newBot(t, "skillApi: {port: 0}\n")
+	b.start()
+	b.kill()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := b.command("up", "--dir", b.dir, "--port", "0", "--no-open")
+	cmd.Stdout, cmd.Stderr = write, write
+	b.cmd, b.exited = cmd, make(chan struct{})
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(b.exited)
+		_ = cmd.Wait()
+	}()
+	_ = write.Close()
+	lines := bufio.NewScanner(read)
+	for !strings.Contains(lines.Text(), "ready http://") && lines.Scan() {
+		_, b.url, _ = strings.Cut(strings.TrimRight(lines.Text(), `"}`), "ready ")
+	}
+	_ = read.Close()
+	for range 2 {
+		if _, err := b.say("/remember tea"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	http.DefaultClient.CloseIdleConnections()
 	if code := b.stop(); code != 0 {
