@@ -42,7 +42,7 @@ func (s *server) url() string { return "http://" + s.Addr().String() }
 
 // serve answers until ctx ends, then closes what is left after a short grace.
 func (s *server) serve(ctx context.Context) error {
-	base, cancel := context.WithCancel(ctx)
+	base, cancel := context.WithCancel(context.WithoutCancel(ctx)) // requests may end within the grace
 	defer cancel()
 	s.http.BaseContext = func(net.Listener) context.Context { return base }
 	left := make(chan struct{})

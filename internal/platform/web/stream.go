@@ -75,7 +75,7 @@ func (w *Web) start(r *http.Request, f *feed) (int64, error) {
 func (w *Web) follow(r *http.Request, f *feed, from int64, out tap) {
 	beat := time.NewTicker(quiet)
 	defer beat.Stop()
-	for {
+	for last := false; !last; {
 		end, changed := f.end()
 		for from < end {
 			lines, err := w.lines(r.Context(), f.session, from, end, page)
@@ -97,7 +97,8 @@ func (w *Web) follow(r *http.Request, f *feed, from int64, out tap) {
 		case <-r.Context().Done():
 			return
 		case <-w.deps.Closing:
-			return
+			now, _ := f.end()
+			last = now == end // what was written before the host left is still told
 		}
 	}
 }
