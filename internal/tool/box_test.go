@@ -140,3 +140,19 @@ func TestTheEndOfATurnEndsItsCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A turn that was stopped is over for its tools at once, however long its agent takes to notice: nobody hears from
+// it after «stopped».
+func TestAStoppedTurnCallsNothingMore(t *testing.T) {
+	seat := box(nil).Seat("s", []string{"add"}, nil)
+	ctx, stop := context.WithCancelCause(t.Context())
+	seat.Begin(ctx, turn(chat.Owner))
+	stop(chat.ErrStopped)
+	if _, err := seat.Call(t.Context(), "add", json.RawMessage(`{"a":1}`)); !errors.Is(err, ErrNoTurn) {
+		t.Errorf("a call after the stop: %v", err)
+	}
+	seat.Begin(t.Context(), turn(chat.Owner))
+	if _, err := seat.Call(t.Context(), "add", json.RawMessage(`{"a":1}`)); err != nil {
+		t.Errorf("a call in the next turn: %v", err)
+	}
+}

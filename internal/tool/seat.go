@@ -108,7 +108,7 @@ func (s *Seat) Call(ctx context.Context, name string, args json.RawMessage) (Res
 func (s *Seat) enter(name string) (turn chat.Turn, ended context.Context, looped bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn == nil {
+	if s.turn == nil || s.ended.Err() != nil {
 		return chat.Turn{}, nil, false, ErrNoTurn
 	}
 	if !s.names[name] {
