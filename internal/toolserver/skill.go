@@ -109,7 +109,7 @@ type asked struct {
 // parse reads a body. It accepts any parameters; the tool's schema judges them.
 func parse(raw []byte) (asked, error) {
 	if !json.Valid(raw) {
-		return asked{}, tool.Fault{Status: 500, Say: "the body is not JSON"}
+		return asked{}, tool.Fault{Status: 400, Say: "the body is not JSON"}
 	}
 	var body struct {
 		SessionID  json.RawMessage `json:"sessionId"`
