@@ -3,6 +3,7 @@ package main
 
 import (
 	"os"
+	_ "time/tzdata" // bot.timezone works on machines without zone files too
 
 	"familiar/internal/cli"
 	"familiar/internal/process"
