@@ -77,12 +77,12 @@ func browse(ctx context.Context, link string) error {
 	return cmd.Process.Release()
 }
 
-// untilSignal returns a context that ends at the first SIGINT or SIGTERM. A second SIGINT ends the program at
-// once with code 130; further SIGTERMs are one with the first.
+// untilSignal returns a context that ends at the first SIGINT, SIGTERM or SIGHUP (the terminal went away). A second
+// SIGINT ends the program at once with code 130; any other signal that comes again is one with the first.
 func untilSignal(ctx context.Context, log *slog.Logger) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	// Whoever reads our log may go away. A write is then an error, as to any other file, and no end.
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
