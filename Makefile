@@ -20,7 +20,7 @@ run: ## run a bot; its page is the address after «ready»
 	go run ./cmd/familiar up
 
 build: ## a small static binary in bin/familiar
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X familiar/internal/cli.version=$(VERSION)' -o bin/familiar ./cmd/familiar
+	CGO_ENABLED=0 go build -trimpath -tags timetzdata -ldflags '-s -w -X familiar/internal/cli.version=$(VERSION)' -o bin/familiar ./cmd/familiar
 
 deps: ## what the tests need: installed as root or in CI, otherwise named
 	scripts/deps

@@ -3,7 +3,6 @@ package main
 
 import (
 	"os"
-	_ "time/tzdata" // bot.timezone works on machines without zone files too
 
 	"familiar/internal/cli"
 	"familiar/internal/process"
