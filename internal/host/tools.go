@@ -22,7 +22,17 @@ func (h *Host) openBox() *tool.Box {
 // called records a tool call that has ended.
 func (h *Host) called(t chat.Turn, c tool.Call) {
 	h.audit.Note(t.ID, audit.NewSkillCall(c.Tool, c.Args, c.Took, c.Err))
+	if operation, ok := memoryOperations[c.Tool]; ok && c.Err == nil {
+		visibility := memory.Public
+		if t.Place.Private() {
+			visibility = memory.Private
+		}
+		h.audit.Note(t.ID, audit.MemoryOperation{Operation: operation, Visibility: string(visibility)})
+	}
 }
+
+// memoryOperations are the tools that work on memories, as the audit calls what they do.
+var memoryOperations = map[string]string{"memory-save": "save", "memory-search": "search", "memory-patch": "patch"}
 
 // delivered records what went out of the door.
 func (h *Host) delivered(t chat.Turn, a chat.Action, r chat.Receipt, err error) {

@@ -31,7 +31,7 @@ type Config struct {
 	OpenAIAPIKey     secret.Value `yaml:"openaiApiKey" env:"OPENAI_API_KEY" doc:"given to the agent as OPENAI_API_KEY"`
 	GitHubToken      secret.Value `yaml:"githubToken" env:"GITHUB_TOKEN" doc:"given to agents that sign in with GitHub; OpenCode does not get it"`
 
-	MCPServers []MCPServer `yaml:"mcpServers" doc:"MCP servers of your own, handed to the agent"`
+	MCPServers []MCPServer `yaml:"mcpServers" env:"AGENT_MCP_SERVERS" doc:"MCP servers of your own, handed to the agent"`
 }
 
 // Sandbox is what an agent may do and see besides its workspace.
@@ -76,7 +76,11 @@ func Defaults() Config {
 
 // Check reports what cannot work, and drops what is incomplete.
 func (c *Config) Check(r *setting.Report) {
-	r.OneOf("kind", c.Kind, "auto", "acp")
+	if c.Kind == "builtin" {
+		r.Wrong("kind", "the agent builtin is not in this build")
+	} else {
+		r.OneOf("kind", c.Kind, "auto", "acp")
+	}
 	if c.ID != "" && c.Command == "" {
 		r.OneOf("id", c.ID, "opencode")
 	}
