@@ -151,7 +151,9 @@ func two(t *testing.T, b *bench) {
 	if err := ann.Close(); err != nil {
 		t.Error(err)
 	}
-	await(t, "the end of the closed session's turn", r.done)
+	if err := await(t, "the end of the closed session's turn", r.done); err == nil {
+		t.Error("the turn of a closed session ended well")
+	}
 	bob.ask(t, &Watch{}, Say)
 }
 
