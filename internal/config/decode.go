@@ -12,6 +12,10 @@ import (
 	"familiar/internal/secret"
 )
 
+// longestMs bounds every duration: a year. What is hundreds of times longer does not fit into a time.Duration, and
+// would be over before it began.
+const longestMs = 366 * 24 * 3600 * 1000
+
 // decoder puts nodes into structs by their types, and remembers what is wrong and where each value came from.
 type decoder struct {
 	env      map[string]string
@@ -156,6 +160,10 @@ func (d *decoder) scalar(path string, n *node, v reflect.Value) {
 		i, err := strconv.ParseInt(n.value, 10, v.Type().Bits())
 		if err != nil || n.kind == text && !n.loose {
 			d.wrong(n.at, path, "%q is not a whole number%s", n.value, sizeHint(v.Type(), err))
+			return
+		}
+		if strings.HasSuffix(path, "Ms") && i > longestMs {
+			d.wrong(n.at, path, "%d is more than a year in milliseconds", i)
 			return
 		}
 		v.SetInt(i)

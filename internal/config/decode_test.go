@@ -21,6 +21,7 @@ func TestMistakes(t *testing.T) {
 		{"a quoted number", "server: {port: \"80\"}\n", []string{`server.port: "80" is not a whole number`}},
 		{"a fraction", "server: {port: 80.5}\n", []string{"is not a whole number"}},
 		{"too many digits", "server: {port: 99999999999999999999}\n", []string{"is not a whole number of 64 bits"}},
+		{"a time without end", "agent: {promptTimeoutMs: 9223372036854775807}\n", []string{"agent.promptTimeoutMs: 9223372036854775807 is more than a year"}},
 		{"an octal", "server: {port: 0o17}\n", []string{"is not a whole number"}},
 		{"a list for a number", "server: {port: [1]}\n", []string{"server.port: expected a whole number, found a list"}},
 		{"a word for a switch", "health: {enabled: yes}\n", []string{`health.enabled: "yes" is not true or false`}},
