@@ -290,8 +290,16 @@ func TestEdits(t *testing.T) {
 func TestReactions(t *testing.T) {
 	r := simple(t, chat.Abilities{React: true})
 	now := turn()
-	if status, _ := r.call(t, now, "react-message", `{"emoji":" "}`); status != 400 {
-		t.Fatal(status)
+	// A reaction is no second way to say something, nor one to let a secret out.
+	for _, emoji := range []string{" ", "two words", "a\\nb", strings.Repeat("x", 101), "hunter2hunter2"} {
+		if status, _ := r.call(t, now, "react-message", `{"emoji":"`+emoji+`"}`); status != 400 || len(r.net.got) != 0 {
+			t.Fatal(emoji, status)
+		}
+	}
+	for _, emoji := range []string{"👩‍👩‍👧‍👦", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "❤️", ":blob_cat@example.org:", "blobcat:12345678901234567890"} {
+		if status, say := simple(t, chat.Abilities{React: true}).call(t, turn(), "react-message", `{"emoji":"`+emoji+`"}`); status != 200 {
+			t.Fatal(emoji, status, say)
+		}
 	}
 	if status, _ := r.call(t, now, "react-message", `{"emoji":"👍"}`); status != 200 || !r.answered(now) {
 		t.Fatal(status)

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"familiar/internal/chat"
 	"familiar/internal/tool"
@@ -95,6 +97,9 @@ func (o *Outbox) editReply(ctx context.Context, t chat.Turn, a editArgs) (replie
 	return replied{receipt.Message, receipt.At, strings.TrimSpace(nextAction), ""}, nil
 }
 
+// longestEmoji bounds a reaction, in code points: the name and number of a custom emoji fit, a message does not.
+const longestEmoji = 100
+
 type reactArgs struct {
 	Emoji string `json:"emoji" jsonschema:"a Unicode emoji, or a custom one in the form that the list of emojis gives for reactions"`
 }
@@ -110,6 +115,10 @@ func (o *Outbox) reactMessage(ctx context.Context, t chat.Turn, a reactArgs) (re
 	emoji := strings.TrimSpace(a.Emoji)
 	if emoji == "" {
 		return reacted{}, tool.Bad("emoji: it is blank")
+	}
+	text := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	if utf8.RuneCountInString(emoji) > longestEmoji || strings.ContainsFunc(emoji, text) || o.deps.Vault.Mask(emoji) != emoji {
+		return reacted{}, tool.Bad("emoji: that is not one emoji; words belong into send-reply")
 	}
 	if t.Answers() == "" {
 		return reacted{}, tool.Bad("there is no message to react to: nobody wrote one in this session")
