@@ -28,6 +28,7 @@ var mayImport = map[string]string{
 	"instance":  "secret",
 	"workspace": "process setting",
 	"skill":     "",
+	"llm":       "",
 
 	// Seams: where the process ends.
 	"platform": "chat",
