@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"familiar/internal/setting"
 )
@@ -37,6 +39,9 @@ var (
 	languages = []string{"en", "zh-TW", "zh-CN"}
 )
 
+// longestName bounds the bot's name, in code points: it stands in titles and in every briefing.
+const longestName = 100
+
 // Check reports what nothing can start with.
 func (b *Bot) Check(r *setting.Report) {
 	if !botID.MatchString(b.ID) {
@@ -44,6 +49,9 @@ func (b *Bot) Check(r *setting.Report) {
 	}
 	if strings.TrimSpace(b.Name) == "" {
 		r.Missing("name")
+	}
+	if utf8.RuneCountInString(b.Name) > longestName || strings.ContainsFunc(b.Name, unicode.IsControl) {
+		r.Wrong("name", "is not one line of at most %d characters", longestName)
 	}
 	b.checkDesk(r)
 	b.checkLanguage(r)

@@ -38,6 +38,8 @@ func TestMistakes(t *testing.T) {
 		{"an owner of no platform", "bot: {owner: {dicsord: \"1\"}}\n", []string{"bot.owner.dicsord: is no platform; did you mean discord?"}},
 		{"a blank owner", "bot: {owner: {discord: [\"\"]}}\n", []string{"bot.owner.discord[0]: is blank"}},
 		{"a time zone", "bot: {timezone: Mars/Olympus}\n", []string{`bot.timezone: "Mars/Olympus" is no time zone`}},
+		{"a name of two lines", "bot: {name: \"a\\nb\"}\n", []string{"config.yaml:2:13: bot.name: is not one line"}},
+		{"a name without end", "bot: {name: " + strings.Repeat("x", 101) + "}\n", []string{"bot.name: is not one line of at most 100"}},
 		{"a language", "bot: {language: tlh}\n", []string{`bot.language: "tlh" is not one of`}},
 		{"a desk", "bot: {desk: companian}\n", []string{`bot.desk: "companian" is no desk`}},
 		{"an id", "bot: {id: ../x}\n", []string{"bot.id:"}},
