@@ -86,7 +86,11 @@ func up(cmd *cobra.Command, f upFlags) (err error) {
 	ctx, leave := untilSignal(cmd.Context(), logs.Logger)
 	defer leave()
 	h, err := host.Open(ctx, host.Options{Instance: inst, Loaded: loaded, Vault: vault, Log: logs.Logger, Token: token})
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil: // asked to leave before it was there, which is no failure
+		logs.Info("left before it was ready", "err", err)
+		return nil
+	case err != nil:
 		return fmt.Errorf("start: %w", err)
 	}
 	return live(ctx, h, lock, func() { announce(ctx, cmd.OutOrStdout(), h, logs, f.noOpen) })
