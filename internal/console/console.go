@@ -9,6 +9,8 @@ package console
 import (
 	"encoding/json"
 	"net/http"
+
+	"familiar/internal/answer"
 )
 
 // State is what the page shows besides the conversation.
@@ -90,7 +92,7 @@ func (c *Console) page(rw http.ResponseWriter, r *http.Request) {
 
 func (c *Console) tellState(rw http.ResponseWriter, r *http.Request) {
 	if !c.loggedIn(r) {
-		refuse(rw, http.StatusUnauthorized, "log in first: run `familiar open`")
+		answer.Fail(rw, http.StatusUnauthorized, "log in first: run `familiar open`")
 		return
 	}
 	state := c.state()
@@ -99,7 +101,7 @@ func (c *Console) tellState(rw http.ResponseWriter, r *http.Request) {
 	}
 	data, err := json.Marshal(state)
 	if err != nil { // strings and switches always become JSON
-		refuse(rw, http.StatusInternalServerError, "something went wrong here")
+		answer.Fail(rw, http.StatusInternalServerError, "something went wrong here")
 		return
 	}
 	rw.Header().Set("Content-Type", "application/json; charset=utf-8")

@@ -5,10 +5,11 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"encoding/json"
 	"html/template"
 	"net/http"
 	"path"
+
+	"familiar/internal/answer"
 )
 
 //go:embed assets labels
@@ -33,23 +34,10 @@ func (serve reading) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
-		refuse(rw, http.StatusMethodNotAllowed, "use GET")
+		answer.Fail(rw, http.StatusMethodNotAllowed, "use GET")
 		return
 	}
 	serve(rw, r)
-}
-
-func refuse(rw http.ResponseWriter, status int, say string) {
-	data, err := json.Marshal(struct {
-		Error string `json:"error"`
-	}{say})
-	if err != nil {
-		data = []byte(`{"error":"?"}`)
-	}
-	rw.Header().Set("Content-Type", "application/json; charset=utf-8")
-	rw.Header().Set("Cache-Control", "no-store")
-	rw.WriteHeader(status)
-	_, _ = rw.Write(data)
 }
 
 // shown is what a page is made from.
@@ -67,7 +55,7 @@ func (c *Console) render(rw http.ResponseWriter, status int, name string) {
 	}
 	var out bytes.Buffer
 	if err := pages.ExecuteTemplate(&out, name, page); err != nil {
-		refuse(rw, http.StatusInternalServerError, "something went wrong here")
+		answer.Fail(rw, http.StatusInternalServerError, "something went wrong here")
 		return
 	}
 	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -87,12 +75,12 @@ func file(rw http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	kind, ok := kinds[path.Ext(name)]
 	if !ok {
-		refuse(rw, http.StatusNotFound, "there is nothing here")
+		answer.Fail(rw, http.StatusNotFound, "there is nothing here")
 		return
 	}
 	data, err := files.ReadFile("assets/" + path.Base(name))
 	if err != nil {
-		refuse(rw, http.StatusNotFound, "there is nothing here")
+		answer.Fail(rw, http.StatusNotFound, "there is nothing here")
 		return
 	}
 	send(rw, r, kind, data)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"familiar/internal/answer"
 	"familiar/internal/platform"
 )
 
@@ -56,20 +57,20 @@ var probePaths = []string{"/livez", "/healthz", "/health", "/readyz", "/ready"}
 
 func (h *health) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, struct {
+		answer.JSON(w, http.StatusOK, struct {
 			Status string `json:"status"`
 		}{"alive"})
 	})
 	for _, path := range []string{"GET /healthz", "GET /health"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
 			r := h.report()
-			answer(w, status(r.Status != "unhealthy"), r)
+			answer.JSON(w, status(r.Status != "unhealthy"), r)
 		})
 	}
 	for _, path := range []string{"GET /readyz", "GET /ready"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			ready := h.ready(r.Context())
-			answer(w, status(ready.Ready), ready)
+			answer.JSON(w, status(ready.Ready), ready)
 		})
 	}
 }

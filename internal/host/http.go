@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -60,18 +59,4 @@ func (s *server) serve(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("serve HTTP: %w", err)
-}
-
-// fail answers in the one form of errors.
-func fail(w http.ResponseWriter, status int, say string) {
-	answer(w, status, struct {
-		Error string `json:"error"`
-	}{say})
-}
-
-func answer[V any](w http.ResponseWriter, status int, value V) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) // the client left: nobody is there to be told
 }

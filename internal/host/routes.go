@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"familiar/internal/answer"
 	"familiar/internal/chat"
 	"familiar/internal/console"
 	"familiar/internal/login"
@@ -49,7 +50,7 @@ func probeRoutes(health *health) http.Handler {
 
 // makeLink mints a login link for whoever is the owner already.
 func (h *Host) makeLink(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, struct {
+	answer.JSON(w, http.StatusOK, struct {
 		URL string `json:"url"`
 	}{h.LoginLink()})
 }
@@ -66,11 +67,11 @@ func known(mux *http.ServeMux) http.Handler {
 			other.Method = method
 			if _, pattern := mux.Handler(other); pattern != "" && method != r.Method {
 				w.Header().Set("Allow", method)
-				fail(w, http.StatusMethodNotAllowed, r.Method+" is not possible here")
+				answer.Fail(w, http.StatusMethodNotAllowed, r.Method+" is not possible here")
 				return
 			}
 		}
-		fail(w, http.StatusNotFound, "there is nothing at "+strings.ToValidUTF8(r.URL.Path, "?"))
+		answer.Fail(w, http.StatusNotFound, "there is nothing at "+strings.ToValidUTF8(r.URL.Path, "?"))
 	})
 }
 

@@ -2,10 +2,10 @@ package login
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strings"
 
+	"familiar/internal/answer"
 	"familiar/internal/chat"
 )
 
@@ -38,7 +38,7 @@ const (
 func (l *Login) Require(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if why := l.foreign(r); why != "" {
-			refuse(w, http.StatusForbidden, why)
+			answer.Fail(w, http.StatusForbidden, why)
 			return
 		}
 		kind := l.kind(r)
@@ -46,7 +46,7 @@ func (l *Login) Require(next http.Handler) http.Handler {
 		case kind == None:
 			l.stranger(w, r)
 		case kind == PageSession && crossed(r):
-			refuse(w, http.StatusForbidden, "another page may not call this")
+			answer.Fail(w, http.StatusForbidden, "another page may not call this")
 		default:
 			next.ServeHTTP(w, with(r, kind))
 		}
@@ -58,7 +58,7 @@ func (l *Login) Require(next http.Handler) http.Handler {
 func (l *Login) Page(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if why := l.foreign(r); why != "" {
-			refuse(w, http.StatusForbidden, why)
+			answer.Fail(w, http.StatusForbidden, why)
 			return
 		}
 		w.Header().Set("Referrer-Policy", "no-referrer")
@@ -69,7 +69,7 @@ func (l *Login) Page(next http.Handler) http.Handler {
 		kind := l.kind(r)
 		switch {
 		case kind == PageSession && crossed(r) && !reads(r):
-			refuse(w, http.StatusForbidden, "another page may not call this")
+			answer.Fail(w, http.StatusForbidden, "another page may not call this")
 			return
 		case kind == None && crossed(r) && r.Method == http.MethodGet && !r.URL.Query().Has(againParam):
 			// A strict cookie is not sent when another site's link led here. Our own page, asking once more, brings it.
@@ -87,7 +87,7 @@ func (l *Login) swap(w http.ResponseWriter, r *http.Request) {
 			id := mint()
 			if err := l.sessions.add(r.Context(), l.hash(id), l.now()); err != nil {
 				l.log.Error("a login could not be completed", chat.KeyErr, err)
-				refuse(w, http.StatusInternalServerError, "the login could not be kept; the log says why")
+				answer.Fail(w, http.StatusInternalServerError, "the login could not be kept; the log says why")
 				return
 			}
 			http.SetCookie(w, &http.Cookie{Name: l.cookie, Value: id, Path: "/", MaxAge: int(sessionLife.Seconds()),
@@ -125,7 +125,7 @@ func (l *Login) stranger(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
-	refuse(w, http.StatusUnauthorized, "log in first: open the link that «familiar open» makes, or send the token as a bearer")
+	answer.Fail(w, http.StatusUnauthorized, "log in first: open the link that «familiar open» makes, or send the token as a bearer")
 }
 
 // keyAddress is the log key of a client's address.
@@ -149,15 +149,5 @@ func with(r *http.Request, kind Kind) *http.Request {
 
 func tooMany(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "60")
-	refuse(w, http.StatusTooManyRequests, "too many failed logins; wait a minute")
-}
-
-func refuse(w http.ResponseWriter, status int, say string) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(struct { // the client left: nobody is there to be told
-		Error string `json:"error"`
-	}{say})
+	answer.Fail(w, http.StatusTooManyRequests, "too many failed logins; wait a minute")
 }

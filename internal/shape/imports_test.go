@@ -20,6 +20,7 @@ var mayImport = map[string]string{
 	"redact":    "",
 	"journal":   "",
 	"sqlite":    "",
+	"answer":    "",
 	"process":   "",
 	"kv":        "sqlite",
 	"inbox":     "chat sqlite",
@@ -37,7 +38,7 @@ var mayImport = map[string]string{
 	"desk":     "agent chat",
 
 	// Adapters hang off their seam, and know no other.
-	"platform/web": "chat platform setting sqlite",
+	"platform/web": "answer chat platform setting sqlite",
 	"agent/acp":    "agent chat process secret setting tool workspace",
 	"toolserver":   "chat secret setting tool",
 
@@ -49,8 +50,8 @@ var mayImport = map[string]string{
 	"memory":     "chat journal setting tool",
 	"briefing":   "agent chat setting",
 	"outbox":     "chat platform secret setting sqlite tool",
-	"login":      "chat secret sqlite",
-	"console":    "",
+	"login":      "answer chat secret sqlite",
+	"console":    "answer",
 
 	// The desks, the rooms, and the program around them.
 	"desk/companion": "agent audit briefing chat desk permission tool workspace",

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"familiar/internal/answer"
 	"familiar/internal/chat"
 )
 
@@ -69,7 +70,7 @@ func (w *Web) open(rw http.ResponseWriter, r *http.Request) {
 		refuse(rw, err)
 		return
 	}
-	answer(rw, http.StatusAccepted, accepted{true, session, message})
+	answer.JSON(rw, http.StatusAccepted, accepted{true, session, message})
 }
 
 // proceed takes a further message of a session, or answers to questions.
@@ -93,9 +94,9 @@ func (w *Web) proceed(rw http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		refuse(rw, err)
 	case repeat:
-		answer(rw, http.StatusAccepted, duplicate{true, true})
+		answer.JSON(rw, http.StatusAccepted, duplicate{true, true})
 	default:
-		answer(rw, http.StatusAccepted, accepted{true, session, message})
+		answer.JSON(rw, http.StatusAccepted, accepted{true, session, message})
 	}
 }
 
@@ -114,7 +115,7 @@ func (w *Web) answered(rw http.ResponseWriter, r *http.Request, session string, 
 		refuse(rw, err)
 		return
 	}
-	answer(rw, http.StatusAccepted, accepted{OK: true, Session: session})
+	answer.JSON(rw, http.StatusAccepted, accepted{OK: true, Session: session})
 }
 
 // choices turns answers into what happened, all or none.
@@ -248,7 +249,7 @@ func (w *Web) cancel(rw http.ResponseWriter, r *http.Request) {
 	if w.deps.Stop != nil && w.deps.Stop(r.Context(), placeOf(session)) {
 		status = "accepted"
 	}
-	answer(rw, http.StatusAccepted, struct {
+	answer.JSON(rw, http.StatusAccepted, struct {
 		OK      bool   `json:"ok"`
 		Session string `json:"sessionId"`
 		Status  string `json:"status"`

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"familiar/internal/answer"
 )
 
 // maxBody is the largest body of a request, in bytes.
@@ -81,20 +83,7 @@ func refuse(rw http.ResponseWriter, err error) {
 	case http.StatusServiceUnavailable:
 		rw.Header().Set("Retry-After", "5")
 	}
-	answer(rw, f.status, body)
-}
-
-func answer[B any](rw http.ResponseWriter, status int, body B) {
-	data, err := json.Marshal(body)
-	if err != nil {
-		status, data = http.StatusInternalServerError, []byte(`{"error":"something went wrong here"}`)
-	}
-	h := rw.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	rw.WriteHeader(status)
-	_, _ = rw.Write(append(data, '\n'))
+	answer.JSON(rw, f.status, body)
 }
 
 // decode reads a bounded JSON object into a B. A fault says what is wrong with it.

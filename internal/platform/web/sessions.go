@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"familiar/internal/answer"
 )
 
 // listed is how many sessions the list holds, the latest first.
@@ -23,7 +25,7 @@ func (w *Web) list(rw http.ResponseWriter, r *http.Request) {
 		refuse(rw, w.broken("list the sessions", err))
 		return
 	}
-	answer(rw, http.StatusOK, struct {
+	answer.JSON(rw, http.StatusOK, struct {
 		Sessions []summary `json:"sessions"`
 	}{sessions})
 }
