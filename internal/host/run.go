@@ -34,14 +34,7 @@ func (h *Host) Run(ctx context.Context) error {
 	}
 	close(h.hearing)
 	<-ctx.Done()
-
-	close(h.leaving)
-	h.log.Info("leaving", "running", h.rooms.Load().Running)
-	sources.Wait()
-	grace, cancel := context.WithTimeout(outer, time.Duration(h.cfg.Server.ShutdownMs)*time.Millisecond)
-	h.rooms.Close(grace)
-	cancel()
-	close(h.closing)
+	h.takeDown(outer, &sources)
 	leave()
 	doors.Wait()
 	err := h.release()
@@ -49,6 +42,18 @@ func (h *Host) Run(ctx context.Context) error {
 		err = errors.Join(cause, err)
 	}
 	return err
+}
+
+// takeDown lets what runs end: no more is heard, turns end within server.shutdownMs or are cut off, and whoever
+// follows a stream reads the last of it.
+func (h *Host) takeDown(ctx context.Context, sources *sync.WaitGroup) {
+	close(h.leaving)
+	h.log.Info("leaving", "running", h.rooms.Load().Running)
+	sources.Wait()
+	grace, cancel := context.WithTimeout(ctx, time.Duration(h.cfg.Server.ShutdownMs)*time.Millisecond)
+	defer cancel()
+	h.rooms.Close(grace)
+	close(h.closing)
 }
 
 // serve starts the listeners. One that fails ends the bot.
