@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -21,12 +22,15 @@ func (f *reachFlags) declare(cmd *cobra.Command) {
 
 // reach finds the bot. id is used when no directory was given.
 func (f *reachFlags) reach(id string) (*control.Client, error) {
-	if url := os.Getenv("FAMILIAR_URL"); url != "" && f.dir == "" && id == "" {
+	if address := os.Getenv("FAMILIAR_URL"); address != "" && f.dir == "" && id == "" {
+		if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fmt.Errorf("FAMILIAR_URL is %q: it must be an address as in http://127.0.0.1:8420", address)
+		}
 		token := secret.New(os.Getenv("FAMILIAR_TOKEN"))
 		if !token.Set() {
 			return nil, errors.New("FAMILIAR_URL is set and FAMILIAR_TOKEN is not: set it to the content of the bot's state/token")
 		}
-		return control.New(url, token), nil
+		return control.New(address, token), nil
 	}
 	if id == "" {
 		id = instance.DefaultID

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -50,7 +51,7 @@ func say(cmd *cobra.Command, f sayFlags, text string) error {
 	defer cancel()
 	reply, err := bot.Say(ctx, f.session, text)
 	if f.json && reply.Session != "" {
-		printJSON(cmd.OutOrStdout(), reply)
+		err = errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(reply))
 	} else if err == nil {
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), reply.Text)
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -44,6 +45,7 @@ type Host struct {
 	self  string // our own executable, resolved
 
 	phrases   phrase.Book
+	data      io.Closer // the hold on what people's files lie in
 	db        *sqlite.DB
 	folders   *workspace.Folders
 	memory    *memory.Store
@@ -113,6 +115,9 @@ func (h *Host) openStores(ctx context.Context) (err error) {
 	}
 	data := h.Loaded.Path(h.cfg.Workspace.RepoPath)
 	if h.folders, err = workspace.Open(data, h.cfg.Workspace.WorkspacesDir, h.Instance.Dir); err != nil {
+		return err
+	}
+	if h.data, err = instance.Hold(data); err != nil {
 		return err
 	}
 	if h.db, err = sqlite.Open(ctx, h.Instance.Database()); err != nil {

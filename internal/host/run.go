@@ -96,5 +96,8 @@ func (h *Host) release() error {
 	if h.db != nil {
 		errs = append(errs, h.db.Close())
 	}
+	if h.data != nil {
+		errs = append(errs, h.data.Close())
+	}
 	return errors.Join(errs...)
 }

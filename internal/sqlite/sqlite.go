@@ -67,7 +67,7 @@ func connect(ctx context.Context, path, mode string, conns int) (*sql.DB, error)
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	if err := db.PingContext(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("open %s: %w (put a backup in its place, or move it away to begin anew)", path, err), db.Close())
 	}
 	return db, nil
 }

@@ -43,7 +43,7 @@ func (s *sitting) run(ctx context.Context) (desk.Result, error) {
 	session, err := s.deps.Agent.Open(ctx, s.opening())
 	s.connected(began, err)
 	if err != nil {
-		return s.res, fmt.Errorf("open session: %w", err)
+		return s.res, err // the agent says what it was doing
 	}
 	defer func() {
 		if err := session.Close(); err != nil {
@@ -110,11 +110,11 @@ func (s *sitting) answered() bool {
 func verdict(stop agent.StopReason, err error) error {
 	switch {
 	case err != nil:
-		return fmt.Errorf("prompt: %w", err)
+		return err
 	case stop == agent.EndTurn:
 		return errors.New("the agent ended its turn twice without a reply")
 	case stop == agent.Cancelled:
 		return errors.New("the agent says that its turn was cancelled")
 	}
-	return fmt.Errorf("the agent ended its turn without a reply: %s", stop)
+	return fmt.Errorf("the agent ended its turn without a reply, for the reason %q", stop)
 }
