@@ -29,6 +29,16 @@ type Opening struct {
 	Tools     tool.Caller
 	Model     string // "" leaves the agent's own choice
 	Mode      string // "" is the restricted default; "yolo" asks for everything
+
+	// At is the kind of place that the session works for. A process that waits for work is never taken for
+	// another kind, and never for another workspace.
+	At chat.PlaceKind
+	// Resume is the ID of an earlier session of the workspace to go on with; "" begins a new one. What the agent
+	// tells of it again is not shown to anybody. Where it cannot be gone on with, a new session is opened: its ID
+	// is another one then, and whoever asked says so once, and keeps the ID that it had.
+	Resume string
+	// Fork goes on with a copy of Resume, and leaves the earlier session as it was.
+	Fork bool
 }
 
 // Session is one continuing conversation with an agent. One Prompt at a time; Close may come at any time, and
@@ -46,8 +56,11 @@ type Session interface {
 
 // Can says what a session's agent is able to do.
 type Can struct {
-	Image bool   // takes image blocks
-	Tmp   string // its temporary folder, as the agent itself names it; "" when it has none
+	Image  bool   // takes image blocks
+	Load   bool   // goes on with earlier sessions, and tells them again
+	Resume bool   // goes on with earlier sessions without telling them again
+	Fork   bool   // goes on with a copy of an earlier session
+	Tmp    string // its temporary folder, as the agent itself names it; "" when it has none
 }
 
 // Block is a piece of a prompt. The set is closed: Text and Image.
