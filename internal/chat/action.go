@@ -96,10 +96,14 @@ const (
 )
 
 // Progress is what a turn is doing now. Tool and OK are for the tool stages; Tool is a name, never arguments.
+// Reason and Next are for TurnFailed, and are set only where nobody but the owner reads them: why it failed, short
+// and without secrets, and what the owner can do about it, in the bot's language.
 type Progress struct {
 	Stage Stage
 	Tool  string
 	OK    bool
+
+	Reason, Next string
 }
 
 // Receipt says what a platform did. Message is the id of the (last) message that it concerns.

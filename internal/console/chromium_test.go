@@ -16,7 +16,7 @@ func TestAConversation(t *testing.T) {
 	r := newRig(t, ready())
 	r.open("/")
 	r.Want(`document.querySelector("#empty h2").innerText`, "This is Mochi.")
-	r.Want(`document.querySelector(".goes").innerText`, "What you write here goes to OpenCode · anthropic/claude-sonnet-4-5.")
+	r.Want(`document.querySelector(".goes").innerText`, "What you write here goes to OpenCode · Anthropic · claude-sonnet-4-5.")
 	r.Want(`String(document.querySelector("#banner").hidden)`, "true")
 
 	r.Write("hello there\n")
@@ -76,6 +76,25 @@ func TestStopping(t *testing.T) {
 			t.Errorf("stopped %d times", r.stopped)
 		}
 	})
+}
+
+// A failed turn says why and what can be done, where the bot tells it; as text, whatever it holds.
+func TestAFailedTurnSaysWhy(t *testing.T) {
+	r := newRig(t, ready())
+	r.open("/")
+	r.Write("hello\n")
+	ev := r.next("hello")
+	fail := func(reason, next string) {
+		r.do(chat.Show{Place: ev.Place, Turn: "turn_1", Progress: chat.Progress{Stage: chat.TurnFailed, Reason: reason, Next: next}})
+	}
+	fail("", "")
+	fail("the key <b>sk-…</b> is refused", "Set `ANTHROPIC_API_KEY`.")
+	r.Until(consoletest.Count(".note.failed", 2))
+	r.Want(`document.querySelector(".note").innerText`, "This turn ended with an error.")
+	r.Want(consoletest.Texts(".note .why"), "the key <b>sk-…</b> is refused")
+	r.Want(`document.querySelector(".note .next").innerHTML`, "Set <code>ANTHROPIC_API_KEY</code>.")
+	r.Steps(chromedp.Reload())
+	r.Until(consoletest.Count(".note .why", 1))
 }
 
 func TestCommandsAreOffered(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"familiar/internal/chat"
 	"familiar/internal/console/consoletest"
@@ -71,7 +72,11 @@ func TestPictures(t *testing.T) {
 	both("phone")
 	r.Click("#menu")
 	shot("phone-drawer")
-	r.show(ev, chat.TurnFailed, "")
+	r.do(chat.Show{Place: ev.Place, Turn: "turn_" + chat.TurnID(ev.Message), Progress: chat.Progress{Stage: chat.TurnFailed,
+		Reason: "Anthropic refuses the key: invalid x-api-key", Next: "Check the API key, then start the bot again: `familiar up`."}})
+	r.Steps(chromedp.KeyEvent(kb.Escape), wide)
+	r.Until(consoletest.Count(".note.failed", 1))
+	both("failed")
 
 	r.change(func() {
 		r.state.Bot = Bot{ID: "mochi", Name: "麻糬", Language: "zh-TW"}

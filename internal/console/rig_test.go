@@ -46,7 +46,7 @@ var commands = []Command{
 
 func ready() State {
 	return State{Bot: Bot{ID: "mochi", Name: "Mochi", Language: "en", Desk: "companion"},
-		Agent: Agent{Name: "OpenCode", Model: "anthropic/claude-sonnet-4-5", Ready: true}, Commands: commands}
+		Agent: Agent{Name: "OpenCode", Provider: "Anthropic", Model: "claude-sonnet-4-5", Ready: true}, Commands: commands}
 }
 
 func newRig(t *testing.T, state State) *rig {

@@ -84,16 +84,7 @@ func (h *Host) stop(_ context.Context, t chat.Turn, _ string) (string, error) {
 
 func (h *Host) status(context.Context, chat.Turn, string) (string, error) {
 	load, say := h.rooms.Load(), h.phrases.Say
-	var lines []string
-	switch {
-	case h.missing != "":
-		lines = []string{h.missing}
-	case h.cfg.Agent.Model == "":
-		lines = []string{say(phrase.StatusAgent, h.agent.Name()), say(phrase.StatusOwnModel)}
-	default:
-		lines = []string{say(phrase.StatusAgent, h.agent.Name()), say(phrase.StatusModel, h.cfg.Agent.Model)}
-	}
-	lines = append(lines, say(phrase.StatusUptime, h.now().Sub(h.since).Round(time.Second)),
+	lines := append(h.thinks(), say(phrase.StatusUptime, h.now().Sub(h.since).Round(time.Second)),
 		say(phrase.StatusRooms, load.Running), say(phrase.StatusWaiting, load.Waiting))
 	return "- " + strings.Join(lines, "\n- "), nil
 }

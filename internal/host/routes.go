@@ -8,7 +8,6 @@ import (
 	"familiar/internal/chat"
 	"familiar/internal/console"
 	"familiar/internal/login"
-	"familiar/internal/phrase"
 	"familiar/internal/platform"
 )
 
@@ -101,10 +100,7 @@ func (h *Host) health() *health {
 func (h *Host) state() console.State {
 	s := console.State{
 		Bot:   console.Bot{ID: h.cfg.Bot.ID, Name: h.cfg.Bot.Name, Language: h.cfg.Bot.Language, Desk: h.cfg.Bot.Desk},
-		Agent: console.Agent{Name: h.agent.Name(), Model: h.cfg.Agent.Model, Ready: h.missing == ""},
-	}
-	if h.missing != "" {
-		s.Agent.Missing, s.Agent.Next = h.missing, h.phrases.Say(phrase.AgentNext)
+		Agent: h.mind(),
 	}
 	for _, c := range h.commands.For(chat.Owner) {
 		s.Commands = append(s.Commands, console.Command{Name: c.Name, Args: c.Args, Help: c.Help})

@@ -43,11 +43,15 @@ const (
 // settle tells the outcome and finishes the event. A full disk takes neither, so both are tried until they are
 // taken, or the bot leaves and the next start settles the event. Words that went out already are known by their key.
 func (h *Host) settle(ctx context.Context, t chat.Turn, stage chat.Stage, err error) {
+	last := chat.Progress{Stage: stage}
+	if stage == chat.TurnFailed {
+		last.Reason, last.Next = h.reason(t, err)
+	}
 	for wait := settleFirst; ; wait = min(2*wait, settleMost) {
 		if stage == chat.TurnFailed {
 			h.apologise(ctx, t, err)
 		}
-		h.show(ctx, t, chat.Progress{Stage: stage})
+		h.show(ctx, t, last)
 		if h.close(ctx, t.Cause...) {
 			return
 		}

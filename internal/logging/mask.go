@@ -17,6 +17,10 @@ import (
 // masker takes out of a line what must not be in it.
 type masker struct{ vault *secret.Vault }
 
+// Mask returns text as it may lie in a log: without any secret that the vault knows, or that its form gives away. A
+// nil vault knows none.
+func Mask(text string, vault *secret.Vault) string { return masker{vault}.text(text) }
+
 // maxText is the longest text in a line, in bytes; the rest is cut off. A stack fits.
 const maxText = 32 << 10
 

@@ -54,9 +54,22 @@ const (
 	AgentNext    Key = "agent.next"    // what to do about it
 )
 
+// What the owner can do about a turn that failed.
+const (
+	NextLog       Key = "next.log"       // nothing is known but what the log says
+	NextKey       Key = "next.key"       // the provider refuses the key
+	NextModel     Key = "next.model"     // it does not have the model
+	NextCredit    Key = "next.credit"    // the account is used up
+	NextContext   Key = "next.context"   // the conversation is too long
+	NextDeclined  Key = "next.declined"  // its rules refuse the question
+	NextLater     Key = "next.later"     // it has too much to do, or its answer broke off
+	NextUnreached Key = "next.unreached" // it cannot be reached
+)
+
 // The lines of /status.
 const (
 	StatusAgent    Key = "status.agent"    // agent
+	StatusProvider Key = "status.provider" // provider
 	StatusModel    Key = "status.model"    // model
 	StatusOwnModel Key = "status.ownModel" // in place of StatusModel, where the agent chooses one itself
 	StatusUptime   Key = "status.uptime"   // uptime
@@ -78,6 +91,9 @@ var keys = map[Key][]string{
 
 	AgentMissing: nil, AgentNext: nil,
 
-	StatusAgent: {"agent"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusUptime: {"uptime"},
+	NextLog: nil, NextKey: nil, NextModel: nil, NextCredit: nil, NextContext: nil, NextDeclined: nil, NextLater: nil,
+	NextUnreached: nil,
+
+	StatusAgent: {"agent"}, StatusProvider: {"provider"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusUptime: {"uptime"},
 	StatusRooms: {"rooms"}, StatusWaiting: {"waiting"},
 }

@@ -6,7 +6,7 @@ import { Log } from "./log.js";
 import { Sessions } from "./sessions.js";
 import { follow, readUntil } from "./stream.js";
 import { TurnLine } from "./turn.js";
-import { make, useLabels, word } from "./words.js";
+import { make, quoted, useLabels, word } from "./words.js";
 
 const PAGE = 400; // events that are read at once
 const NEAR = 90; // pixels from the bottom that still count as being there
@@ -65,7 +65,7 @@ class Page {
     this.state = same;
     const { bot, agent, commands } = state;
     this.composer.commands = commands;
-    const thinks = [agent.name, agent.provider, agent.model].filter(Boolean).join(" · ");
+    const thinks = [agent.name, agent.provider, agent.model || word("ownModel")].filter(Boolean).join(" · ");
     $("agent").textContent = agent.ready ? thinks : word("noAgent");
     $("agent").classList.toggle("ready", agent.ready);
     $("banner").hidden = agent.ready || !(agent.missing || agent.next);
@@ -240,11 +240,6 @@ class Page {
     $("scroll").scrollTop = $("scroll").scrollHeight;
     $("jump").hidden = true;
   }
-}
-
-// quoted turns words between backquotes into code.
-function quoted(text) {
-  return text.split("`").map((part, n) => (n % 2 ? make("code", {}, part) : part));
 }
 
 async function copyCode(event) {

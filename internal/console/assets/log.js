@@ -1,7 +1,7 @@
 // The list of messages: what the events of a session look like.
 
 import { render } from "./markdown.js";
-import { clock, dayKey, dayName, full, make, word } from "./words.js";
+import { clock, dayKey, dayName, full, make, quoted, word } from "./words.js";
 
 export class Log {
   constructor(list, name) {
@@ -29,7 +29,7 @@ export class Log {
       case "message.updated": return this.updated(data);
       case "message.deleted": return this.deleted(data);
       case "message.reacted": return this.reacted(data);
-      case "turn.failed": return this.note(word("turnFailed"), "failed", when);
+      case "turn.failed": return this.failedTurn(data, when);
       case "turn.cancelled": return this.note(word("turnCancelled"), "", when);
     }
   }
@@ -80,9 +80,15 @@ export class Log {
     shown.reactions.append(make("span", {}, emoji));
   }
 
-  note(text, kind, when) {
+  // failedTurn says why, where the bot tells it: the person was told already that there is no answer.
+  failedTurn({ reason, next }, when) {
+    const why = [reason && make("span", { class: "why" }, reason), next && make("span", { class: "next" }, ...quoted(next))];
+    this.note(word("turnFailed"), "failed", when, ...why.filter(Boolean));
+  }
+
+  note(text, kind, when, ...more) {
     this.separate(when);
-    this.place(make("li", { class: `note ${kind}` }, text));
+    this.place(make("li", { class: `note ${kind}` }, text, ...more));
   }
 
   add(side, when, ...children) {

@@ -47,3 +47,8 @@ export function make(name, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+// quoted turns words between backquotes into code.
+export function quoted(text) {
+  return text.split("`").map((part, n) => (n % 2 ? make("code", {}, part) : part));
+}

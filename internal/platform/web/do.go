@@ -39,6 +39,8 @@ type (
 	turned struct {
 		Turn    chat.TurnID    `json:"turnId"`
 		Answers chat.MessageID `json:"answers,omitempty"` // the message that the turn is about
+		Reason  string         `json:"reason,omitempty"`  // why it failed
+		Next    string         `json:"next,omitempty"`    // what can be done about it
 	}
 	requested struct {
 		Turn chat.TurnID `json:"turnId"`
@@ -167,7 +169,7 @@ func show(ctx context.Context, p *pen, a chat.Show) (_ chat.Receipt, err error) 
 	kind := string(a.Progress.Stage)
 	switch a.Progress.Stage {
 	case chat.TurnStarted:
-		if _, err = put(ctx, p, kind, turned{a.Turn, a.Answers}); err == nil {
+		if _, err = put(ctx, p, kind, turned{Turn: a.Turn, Answers: a.Answers}); err == nil {
 			_, err = p.tx.ExecContext(ctx, `INSERT OR IGNORE INTO web_turns VALUES (?, ?)`, p.session, string(a.Turn))
 		}
 	case chat.ToolStarted:
@@ -175,7 +177,7 @@ func show(ctx context.Context, p *pen, a chat.Show) (_ chat.Receipt, err error) 
 	case chat.ToolEnded:
 		_, err = put(ctx, p, kind, resulted{a.Turn, a.Progress.Tool, a.Progress.OK})
 	case chat.TurnCompleted, chat.TurnFailed, chat.TurnCancelled:
-		err = endTurn(ctx, p, kind, turned{a.Turn, a.Answers})
+		err = endTurn(ctx, p, kind, turned{a.Turn, a.Answers, a.Progress.Reason, a.Progress.Next})
 	default:
 		return chat.Receipt{}, platform.ErrUnsupported
 	}

@@ -36,7 +36,7 @@ func TestAStreamTellsATurn(t *testing.T) {
 	s.stage(session, "t1", chat.Progress{Stage: chat.ToolEnded, Tool: "send-reply", OK: true})
 	s.stage(session, "t2", chat.Progress{Stage: chat.TurnStarted})
 	s.stage(session, "t1", chat.Progress{Stage: chat.TurnCompleted})
-	s.stage(session, "t2", chat.Progress{Stage: chat.TurnCancelled})
+	s.stage(session, "t2", chat.Progress{Stage: chat.TurnFailed, Reason: "why", Next: "what now"})
 	s.do(chat.Edit{Place: placeOf(session), Message: sent.Message, Text: "hi!"})
 	s.do(chat.React{Place: placeOf(session), Message: s.heard()[0].Message, Emoji: "👋"})
 	rest := []string{
@@ -44,7 +44,7 @@ func TestAStreamTellsATurn(t *testing.T) {
 		fmt.Sprintf(`4 message.completed {"messageId":"%s","text":"hi","replyTo":"%s","turnId":"t1"}`, sent.Message, s.heard()[0].Message),
 		`5 action.result {"turnId":"t1","tool":"send-reply","ok":true}`,
 		`6 turn.started {"turnId":"t2"}`, `7 turn.completed {"turnId":"t1"}`,
-		`8 turn.cancelled {"turnId":"t2"}`, `9 session.waiting {}`,
+		`8 turn.failed {"turnId":"t2","reason":"why","next":"what now"}`, `9 session.waiting {}`,
 		`10 message.updated {"text":"hi!"}`, `11 message.reacted {"emoji":"👋"}`,
 	}
 	live.expect(rest...)

@@ -1,0 +1,40 @@
+package host
+
+import (
+	"strings"
+
+	"familiar/internal/console"
+	"familiar/internal/phrase"
+)
+
+// mind says who thinks, as the page and /status show it before a message leaves. Many agents name a model together
+// with its provider: anthropic/claude-sonnet-4-5.
+func (h *Host) mind() console.Agent {
+	if h.missing != "" {
+		return console.Agent{Missing: h.missing, Next: h.phrases.Say(phrase.AgentNext)}
+	}
+	model := h.cfg.Agent.Model
+	provider, rest, named := strings.Cut(model, "/")
+	if named {
+		model = rest
+	} else {
+		provider = ""
+	}
+	return console.Agent{Name: h.agent.Name(), Provider: provider, Model: model, Ready: true}
+}
+
+// thinks is what /status says of whoever thinks, a line for each thing.
+func (h *Host) thinks() []string {
+	who, say := h.mind(), h.phrases.Say
+	if !who.Ready {
+		return []string{who.Missing}
+	}
+	lines := []string{say(phrase.StatusAgent, who.Name)}
+	if who.Provider != "" {
+		lines = append(lines, say(phrase.StatusProvider, who.Provider))
+	}
+	if who.Model == "" {
+		return append(lines, say(phrase.StatusOwnModel))
+	}
+	return append(lines, say(phrase.StatusModel, who.Model))
+}
