@@ -61,6 +61,14 @@ type Can struct {
 	Resume bool   // goes on with earlier sessions without telling them again
 	Fork   bool   // goes on with a copy of an earlier session
 	Tmp    string // its temporary folder, as the agent itself names it; "" when it has none
+	Steer  bool   // is a Steerer: it takes words while a turn runs
+}
+
+// Steerer is a session whose Can().Steer is set.
+type Steerer interface {
+	// Steer hands words to the running turn, which sees them before it goes on. The error is ErrNoTurn when none
+	// runs, or when the one that does has thought its last: the words are then not taken. It does not block.
+	Steer(text string) error
 }
 
 // Block is a piece of a prompt. The set is closed: Text and Image.
@@ -100,6 +108,8 @@ type (
 		Title  string
 		Kind   ToolKind
 		Status ToolStatus
+		Input  string // its input as JSON, and
+		Output string // its answer, or the start of it, where the agent lets them be seen; never log them
 	}
 	// Plan is the agent's list of steps.
 	Plan struct{ Steps []string }
@@ -208,6 +218,9 @@ type Result struct {
 
 // ErrGone says that the agent's process ended, or its session was closed, while something was asked of it.
 var ErrGone = errors.New("the agent is gone")
+
+// ErrNoTurn says that there is no turn that could be steered.
+var ErrNoTurn = errors.New("no turn is running")
 
 // ErrIdle says that the agent did nothing for longer than it may.
 var ErrIdle = errors.New("the agent has gone silent")
