@@ -3,47 +3,85 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 
 	"familiar/internal/agent"
 	"familiar/internal/agent/acp"
+	"familiar/internal/agent/acp/profile"
 	"familiar/internal/chat"
 	"familiar/internal/phrase"
 	"familiar/internal/skill"
 )
 
-// openAgent is the table of who can think: a command of the operator's own, else the agents that we ship a
-// restricted profile for. Where there is none the bot serves all the same, and says what is missing.
-func (h *Host) openAgent() error {
+// openAgent is the table of who can think, in the order in which it is asked: a command of the operator's own, the
+// agent that they named, and else the first agent on PATH that we ship a restricted profile for. Where there is none
+// the bot serves all the same, and says what is missing.
+func (h *Host) openAgent(ctx context.Context) error {
 	deps, err := h.agentDeps()
 	if err != nil {
 		return err
 	}
-	cfg, profile := h.cfg.Agent.Config, acp.Custom(h.cfg.Agent.Config)
-	if cfg.Command != "" {
-		h.log.Warn("the agent is a command of your own: its tools are not restricted by us, only its walls are", "agent", profile.Name)
-	} else {
-		path, err := exec.LookPath("opencode")
-		if errors.Is(err, exec.ErrNotFound) {
-			h.missing = h.phrases.Say(phrase.AgentMissing)
-			h.agent = nobody{h.phrases.Say(phrase.NoAgent, h.phrases.Say(phrase.AgentNext))}
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("find OpenCode: %w", err)
-		}
-		if profile, err = acp.OpenCode(path, deps.Home, deps.Parent); err != nil {
-			return err
-		}
+	cfg := h.cfg.Agent.Config
+	var found profile.Profile
+	switch {
+	case cfg.ID != "":
+		found, err = h.named(ctx, deps)
+	case cfg.Command != "":
+		found = acp.Custom(cfg)
+	default:
+		found, err = h.installed(ctx, deps)
 	}
-	external, err := acp.New(cfg, profile, deps)
+	if err != nil {
+		return err
+	}
+	if found.Command == "" {
+		h.missing = h.phrases.Say(phrase.AgentMissing)
+		h.agent = nobody{h.phrases.Say(phrase.NoAgent, h.phrases.Say(phrase.AgentNext))}
+		return nil
+	}
+	if !found.Restricted {
+		h.log.Warn("the agent is unrestricted: its tools are not restricted by us, only its walls are", "agent", found.Name)
+	}
+	external, err := acp.New(cfg, found, deps)
 	if err != nil {
 		return err
 	}
 	h.agent = external
 	return nil
+}
+
+// named is the profile that agent.id names, started by agent.command where there is one.
+func (h *Host) named(ctx context.Context, deps acp.Deps) (profile.Profile, error) {
+	cfg := h.cfg.Agent.Config
+	p, err := profile.Build(cfg.ID, acp.Operator(cfg, deps))
+	if err != nil {
+		return p, err
+	}
+	if cfg.Command != "" {
+		p.Command = cfg.Command
+	}
+	p.Args = append(p.Args, cfg.Args...)
+	return p, acp.Fit(ctx, p)
+}
+
+// installed is the first agent on PATH with a restricted profile that can run here. One that cannot is passed over
+// with a word; the zero profile says that there is none.
+func (h *Host) installed(ctx context.Context, deps acp.Deps) (profile.Profile, error) {
+	for _, id := range profile.IDs() {
+		p, err := profile.Build(id, acp.Operator(h.cfg.Agent.Config, deps))
+		if _, missing := exec.LookPath(p.Command); missing != nil || !p.Restricted {
+			continue
+		}
+		if err == nil {
+			err = acp.Fit(ctx, p)
+		}
+		if err == nil {
+			return p, nil
+		}
+		h.log.Warn("an agent that is installed is passed over", "agent", p.Name, chat.KeyErr, err)
+	}
+	return profile.Profile{}, nil
 }
 
 // agentDeps is what the house gives to an agent in a process of its own.

@@ -155,7 +155,7 @@ func (h *Host) openMind(ctx context.Context) (err error) {
 		return err
 	}
 	if h.agent = h.Agent; h.agent == nil {
-		if err := h.openAgent(); err != nil {
+		if err := h.openAgent(ctx); err != nil {
 			return fmt.Errorf("open the agent: %w", err)
 		}
 	}

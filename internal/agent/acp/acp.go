@@ -21,6 +21,7 @@ import (
 	"sync"
 
 	"familiar/internal/agent"
+	"familiar/internal/agent/acp/profile"
 	"familiar/internal/chat"
 	"familiar/internal/process"
 	"familiar/internal/secret"
@@ -49,7 +50,7 @@ type Deps struct {
 // Agent starts external agents. Safe for concurrent use.
 type Agent struct {
 	cfg     Config
-	profile Profile
+	profile profile.Profile
 	deps    Deps
 	log     *slog.Logger
 	spawn   func(ctx context.Context, s *session) (*child, error) // tests put something else in its place
@@ -64,12 +65,17 @@ type Agent struct {
 
 // New makes an agent; it starts nothing. Whoever chose a profile that is not Restricted announces it. New fails
 // when the executable is not there, and where the kernel has no Landlock unless sandbox.unconfined is set.
-func New(cfg Config, profile Profile, deps Deps) (*Agent, error) {
-	a := newAgent(cfg, profile, deps)
+func New(cfg Config, p profile.Profile, deps Deps) (*Agent, error) {
+	a := newAgent(cfg, p, deps)
 	l := launcher{agent: a}
 	var err error
-	if l.path, err = profile.found(); err != nil {
+	if l.path, err = found(p.Command); err != nil {
 		return nil, err
+	}
+	if p.Node > 0 {
+		if l.node, err = found("node"); err != nil {
+			return nil, fmt.Errorf("%s runs on Node.js: %w", p.Name, err)
+		}
 	}
 	if l.self, err = os.Executable(); err == nil {
 		l.self, err = filepath.EvalSymlinks(l.self)
@@ -88,14 +94,14 @@ func New(cfg Config, profile Profile, deps Deps) (*Agent, error) {
 	return a, nil
 }
 
-func newAgent(cfg Config, profile Profile, deps Deps) *Agent {
+func newAgent(cfg Config, p profile.Profile, deps Deps) *Agent {
 	if deps.Idle == nil {
 		deps.Idle = func(string) {}
 	}
 	if deps.Door == nil {
 		deps.Door = func(tool.Caller) (tool.Door, error) { return tool.Door{}, nil }
 	}
-	return &Agent{cfg: cfg, profile: profile, deps: deps, log: deps.Log.With("agent", profile.Name),
+	return &Agent{cfg: cfg, profile: p, deps: deps, log: deps.Log.With("agent", p.Name),
 		slots: make(chan struct{}, max(cfg.MaxProcesses, 1)), sessions: map[*session]bool{}, leave: make(chan struct{})}
 }
 

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 
 	"familiar/internal/agent"
+	"familiar/internal/agent/acp/profile"
 	"familiar/internal/chat"
 )
 
@@ -85,12 +86,12 @@ func (s *session) setModel(ctx context.Context, o opened, model string) error {
 // setMode makes the agent use the mode. "" is the restricted one. A mode that the agent does not have is no
 // reason to fail: the session goes on restricted, and says so.
 func (s *session) setMode(ctx context.Context, o opened, mode string) error {
-	name := s.agent.profile.mode(mode)
+	name := s.agent.profile.ModeFor(mode)
 	if name == "" {
 		return nil
 	}
 	err := pick(ctx, name, s.option(o, sdk.SessionConfigOptionCategoryMode), s.modes(o.Modes))
-	s.yolo.Store(err == nil && mode == yolo)
+	s.yolo.Store(err == nil && mode == profile.Yolo)
 	switch {
 	case errors.Is(err, agent.ErrGone), ctx.Err() != nil:
 		return fmt.Errorf("choose the mode %q: %w", name, err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"familiar/internal/agent/acp/profile"
 	"familiar/internal/secret"
 	"familiar/internal/setting"
 )
@@ -12,7 +13,7 @@ import (
 // Config is the part of the section agent that an external agent needs. Durations are in milliseconds.
 type Config struct {
 	Kind             string            `yaml:"kind" env:"AGENT_KIND" doc:"auto finds an agent that we ship a restricted profile for; acp runs an external agent"`
-	ID               string            `yaml:"id" env:"AGENT_DEFAULT_TYPE" doc:"the agent whose profile is used: opencode"`
+	ID               string            `yaml:"id" env:"AGENT_DEFAULT_TYPE" doc:"the agent whose profile is used: opencode, claude, codex, gemini, qwen, copilot, kimi"`
 	Command          string            `yaml:"command" env:"AGENT_COMMAND" doc:"an agent of your own that speaks ACP on its standard streams; its own tools are not restricted by us"`
 	Args             []string          `yaml:"args" env:"AGENT_ARGS" doc:"arguments of command"`
 	Env              map[string]string `yaml:"env" doc:"environment of the agent, added to what every agent gets"`
@@ -82,7 +83,7 @@ func (c *Config) Check(r *setting.Report) {
 		r.OneOf("kind", c.Kind, "auto", "acp")
 	}
 	if c.ID != "" && c.Command == "" {
-		r.OneOf("id", c.ID, "opencode")
+		r.OneOf("id", c.ID, profile.IDs()...)
 	}
 	if c.Kind == "acp" && c.ID == "" && c.Command == "" {
 		r.Missing("command")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"familiar/internal/agent/acp/profile"
 	"familiar/internal/tool"
 	"familiar/internal/workspace"
 )
@@ -20,11 +21,12 @@ type surroundings struct {
 	session string   // the id that the skill API knows the session by
 	paths   workspace.Paths
 	door    tool.Door
+	root    bool // we run as root
 }
 
 // environment builds an agent's environment, from nothing unless filterEnv is off. What comes later wins; last
 // come the things that nobody may set otherwise.
-func environment(cfg Config, p Profile, s surroundings) []string {
+func environment(cfg Config, p profile.Profile, s surroundings) []string {
 	parent, vars := map[string]string{}, map[string]string{}
 	for _, pair := range s.parent {
 		if name, value, ok := strings.Cut(pair, "="); ok {
@@ -40,7 +42,12 @@ func environment(cfg Config, p Profile, s surroundings) []string {
 		}
 	}
 	maps.Copy(vars, keys(cfg, p))
-	maps.Copy(vars, p.environment(s.paths.Home))
+	for name, value := range p.Env {
+		vars[name] = profile.At(s.paths.Home, value)
+	}
+	if s.root {
+		maps.Copy(vars, p.RootEnv)
+	}
 	maps.Copy(vars, cfg.Env)
 	if s.self != "" {
 		vars["PATH"] = strings.TrimSuffix(filepath.Dir(s.self)+":"+vars["PATH"], ":")
@@ -58,7 +65,7 @@ func environment(cfg Config, p Profile, s surroundings) []string {
 
 // keys returns the keys of model providers that were configured. The GitHub token goes only to agents that sign
 // in with it: to others it would be nothing but a way into somebody's repositories.
-func keys(cfg Config, p Profile) map[string]string {
+func keys(cfg Config, p profile.Profile) map[string]string {
 	vars := map[string]string{
 		"GEMINI_API_KEY":               cfg.GeminiAPIKey.Reveal(),
 		"GOOGLE_GENERATIVE_AI_API_KEY": cfg.GeminiAPIKey.Reveal(),

@@ -3,10 +3,12 @@ package acp
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"familiar/internal/agent/acp/profile"
 	"familiar/internal/process"
 )
 
@@ -20,6 +22,7 @@ const (
 type launcher struct {
 	agent *Agent
 	path  string // the agent's executable
+	node  string // the Node.js that it runs on; "" when it needs none
 	self  string // ours
 	open  bool   // no walls
 }
@@ -27,17 +30,24 @@ type launcher struct {
 // spawn starts the process of a session in its folders.
 func (l launcher) spawn(ctx context.Context, s *session) (*child, error) {
 	p, deps := l.agent.profile, l.agent.deps
-	readable, err := p.furnish(s.stand.Home, deps.Home, deps.Skills)
+	if err := disarm(p, s.stand.Work); err != nil {
+		return nil, err
+	}
+	readable, err := furnish(p, s.stand.Home, deps.Home, deps.Skills)
 	if err != nil {
 		return nil, err
 	}
-	spec := process.Spec{Path: l.path, Args: p.Args, Dir: s.stand.Work, Stderr: s.errors.line,
+	args := make([]string, len(p.Args))
+	for i, arg := range p.Args {
+		args[i] = profile.At(s.stand.Home, arg)
+	}
+	spec := process.Spec{Path: l.path, Args: args, Dir: s.stand.Work, Stderr: s.errors.line,
 		Env: environment(l.agent.cfg, p, surroundings{parent: deps.Parent, self: l.self, session: s.token,
-			paths: s.stand.Paths, door: s.door})}
+			paths: s.stand.Paths, door: s.door, root: os.Geteuid() == 0})}
 	if !l.open {
 		spec.Walls = s.stand.Walls(append(readable, l.programs(s.stand.Root)...)...)
 	}
-	s.command = strings.Join(append([]string{l.path}, p.Args...), " ")
+	s.command = strings.Join(append([]string{l.path}, args...), " ")
 	started, err := process.Start(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("start the agent: %w", err)
@@ -49,12 +59,19 @@ func (l launcher) spawn(ctx context.Context, s *session) (*child, error) {
 	return launched(started, g), nil
 }
 
-// programs are our executable and the agent's, and what lies beside the latter, unless that would be a door in the
-// wall: an executable that lies in somebody's HOME, or above our own data, is readable alone.
+// programs are our executable, the agent's and what that runs on, and what lies beside the agent's: its folder, or
+// all the packages that it was installed with. What would be a door in the wall is left out: a folder that holds
+// somebody's HOME, or our own data.
 func (l launcher) programs(data string) []string {
+	readable := []string{l.self, l.path}
+	if l.node != "" {
+		readable = append(readable, l.node)
+	}
 	beside := filepath.Dir(l.path)
-	private := []string{data, l.agent.deps.Home}
-	for _, place := range private {
+	if top, _, packaged := strings.Cut(l.path, "/node_modules/"); packaged {
+		beside = top + "/node_modules"
+	}
+	for _, place := range []string{data, l.agent.deps.Home} {
 		if real, err := filepath.EvalSymlinks(place); err == nil {
 			place = real
 		}
@@ -62,8 +79,8 @@ func (l launcher) programs(data string) []string {
 			continue
 		}
 		if inside, err := filepath.Rel(beside, place); err != nil || filepath.IsLocal(inside) {
-			return []string{l.self, l.path}
+			return readable
 		}
 	}
-	return []string{l.self, l.path, beside}
+	return append(readable, beside)
 }

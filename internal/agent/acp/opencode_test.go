@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"familiar/internal/agent"
+	"familiar/internal/agent/acp/profile"
 	"familiar/internal/agent/agenttest"
 	"familiar/internal/llm/llmtest"
 )
@@ -73,11 +74,12 @@ func realOpenCode(t *testing.T, script llmtest.Script, change func(*Config, *Dep
 	if change != nil {
 		change(&cfg, &deps)
 	}
-	profile, err := OpenCode(path, deps.Home, deps.Parent)
+	p, err := profile.Build("opencode", profile.Operator{Home: deps.Home, Parent: deps.Parent})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := New(cfg, profile, deps)
+	p.Command = path
+	a, err := New(cfg, p, deps)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"familiar/internal/agent"
+	"familiar/internal/agent/acp/profile"
 )
 
 // fake is the agent's end of a session, played by the test.
@@ -29,7 +30,7 @@ type fake struct {
 func faked(t *testing.T, cfg Config, log *slog.Logger) (*Agent, <-chan *fake) {
 	t.Helper()
 	made := make(chan *fake, 8)
-	a := newAgent(cfg, Profile{Name: "fake", FilesThroughUs: true, Yolo: "yolo"}, Deps{Log: log, Enter: folders(t).Enter})
+	a := newAgent(cfg, profile.Profile{Name: "fake", Yolo: "yolo", Oddities: profile.Oddities{FilesThroughUs: true}}, Deps{Log: log, Enter: folders(t).Enter})
 	a.spawn = func(_ context.Context, s *session) (*child, error) {
 		ourIn, theirIn := net.Pipe()
 		ourOut, theirOut := net.Pipe()

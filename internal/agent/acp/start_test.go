@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"familiar/internal/agent"
+	"familiar/internal/agent/acp/profile"
 	"familiar/internal/agent/agenttest"
 	"familiar/internal/agent/script"
 	"familiar/internal/chat"
@@ -130,7 +131,7 @@ func TestKeys(t *testing.T) {
 	s := surroundings{parent: []string{"PATH=/bin", "FOO=foo", "LANG=C", "broken"}, self: "/opt/familiar/familiar", session: "sess_1"}
 	s.paths.Home = "/private"
 	has := func(env []string, pair string) bool { return slices.Contains(env, pair) }
-	env := environment(cfg, Profile{Env: map[string]string{"X": "{home}/x"}}, s)
+	env := environment(cfg, profile.Profile{Env: map[string]string{"X": "{home}/x"}}, s)
 	for _, want := range []string{"GEMINI_API_KEY=gem", "GOOGLE_GENERATIVE_AI_API_KEY=gem", "LANG=zh_TW.UTF-8",
 		"HOME=/private", "PATH=/opt/familiar:/bin", "X=/private/x", "SESSION_ID=sess_1"} {
 		if !has(env, want) {
@@ -141,7 +142,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("too much: %q", env)
 	}
 	cfg.Sandbox.FilterEnv = false
-	if env := environment(cfg, Profile{GitHub: true}, s); !has(env, "GITHUB_TOKEN=hub") || !has(env, "FOO=foo") {
+	if env := environment(cfg, profile.Profile{Oddities: profile.Oddities{GitHub: true}}, s); !has(env, "GITHUB_TOKEN=hub") || !has(env, "FOO=foo") {
 		t.Errorf("too little: %q", env)
 	}
 }
@@ -172,38 +173,14 @@ func TestConfigCheck(t *testing.T) {
 	}
 }
 
-func TestPlainJSON(t *testing.T) {
-	for in, want := range map[string]string{
-		"{\"a\": 1, // one\n}":           `{"a": 1}`,
-		`{"a": "// no \" /* comment"}`:   `{"a": "// no \" /* comment"}`,
-		"/* x */ [1, 2, /* y */ ]":       ` [1, 2]`,
-		`{"a": "unfinished`:              `{"a": "unfinished`,
-		"[1 /* never closed":             "[1 ",
-		"{\"url\":\"http://x\" } // end": `{"url":"http://x" } `,
-	} {
-		if got := string(plainJSON([]byte(in))); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
-func FuzzPlainJSON(f *testing.F) {
-	f.Add([]byte("{\"a\": [1,], // x\n /* y */ \"b\\\"\": 2,}"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if got := plainJSON(text); len(got) > len(text) {
-			t.Errorf("%q grew to %q", text, got)
-		}
-	})
-}
-
 // A login stays the operator's: the agent gets a link, and what it may read is named to the walls.
 func TestFurnish(t *testing.T) {
 	home, operator, skills := t.TempDir(), t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(operator, "login.json"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := Profile{Files: map[string][]byte{"a/b.json": []byte("{}")}, Logins: []string{"login.json", "missing.json"}, Skills: agentSkills}
-	readable, err := p.furnish(home, operator, skills)
+	p := profile.Profile{Files: map[string][]byte{"a/b.json": []byte("{}")}, Logins: []string{"login.json", "missing.json"}, Skills: profile.Skills}
+	readable, err := furnish(p, home, operator, skills)
 	if err != nil {
 		t.Fatal(err)
 	}

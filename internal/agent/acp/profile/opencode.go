@@ -1,4 +1,4 @@
-package acp
+package profile
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -18,9 +19,6 @@ import (
 //go:embed opencode.json
 var openCodeConfig []byte
 
-//go:embed opencode.md
-var openCodePrompt []byte
-
 // openCodeFile is where the configuration lies in the private HOME.
 const openCodeFile = ".config/familiar/opencode.json"
 
@@ -28,20 +26,20 @@ const openCodeFile = ".config/familiar/opencode.json"
 // works for the agent. Permissions, plugins and servers of theirs are not.
 var operatorKeys = []string{"provider", "model", "small_model", "enabled_providers", "disabled_providers"}
 
-// OpenCode is the profile of OpenCode, tried with 1.18. command is its executable, home the operator's HOME and
-// parent our environment, for the {env:NAME} in the operator's configuration of providers.
+// openCode is the profile of OpenCode, tried with 1.18. The operator's environment counts for the {env:NAME} in
+// their configuration of providers.
 //
 // It looks for skills in .agents/skills, .claude/skills and .config/opencode/skills below its HOME; the first is
 // what other agents read too. Configuration in the workspace is ignored: an agent could write itself rights there
 // for its next session. Nothing is installed when it starts: a provider whose package does not come with OpenCode
 // needs agent.env npm_config_offline set to "false".
-func OpenCode(command, home string, parent []string) (Profile, error) {
-	config, err := openCodeFor(home, parent)
+func openCode(o Operator) (Profile, error) {
+	config, err := openCodeFor(o.Home, o.Parent)
 	if err != nil {
 		return Profile{}, fmt.Errorf("read the configuration of OpenCode: %w", err)
 	}
 	return Profile{
-		Name: "OpenCode", Command: command, Args: []string{"acp"},
+		Args: []string{"acp"},
 		Env: map[string]string{
 			"OPENCODE_CONFIG":                 "{home}/" + openCodeFile,
 			"OPENCODE_DISABLE_AUTOUPDATE":     "1",
@@ -53,10 +51,10 @@ func OpenCode(command, home string, parent []string) (Profile, error) {
 			// Each session would install the library for plugins, which are off, into its fresh HOME.
 			"npm_config_offline": "true",
 		},
-		Files: map[string][]byte{openCodeFile: config, filepath.Dir(openCodeFile) + "/agent.md": openCodePrompt},
+		Files: map[string][]byte{openCodeFile: config, path.Dir(openCodeFile) + "/agent.md": words},
 		// Its database of sessions lies beside auth.json and stays behind.
 		Logins: []string{".local/share/opencode/auth.json"},
-		Skills: agentSkills, Restricted: true, Mode: "build", Yolo: "yolo",
+		Skills: Skills, Restricted: true, Mode: "build", Yolo: "yolo",
 	}, nil
 }
 
@@ -84,8 +82,8 @@ func operatorConfig(home string) (map[string]json.RawMessage, error) {
 		return nil, nil
 	}
 	for _, name := range []string{"opencode.json", "opencode.jsonc", "config.json"} {
-		path := filepath.Join(home, ".config", "opencode", name)
-		text, err := os.ReadFile(path)
+		file := filepath.Join(home, ".config", "opencode", name)
+		text, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -94,7 +92,7 @@ func operatorConfig(home string) (map[string]json.RawMessage, error) {
 		}
 		var own map[string]json.RawMessage
 		if err := json.Unmarshal(plainJSON(text), &own); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		return own, nil
 	}
