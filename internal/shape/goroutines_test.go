@@ -8,17 +8,19 @@ import (
 // starters are the files that may start a goroutine (a go statement, or the Go method of a group), each with
 // who waits for what it starts.
 var starters = map[string]string{
-	"internal/agent/acp/acp.go":     "Open waits for its watch of the end, Close for every session that it ends",
-	"internal/agent/acp/open.go":    "the session's Close waits for the watch of its process",
-	"internal/agent/acp/conn.go":    "conn.close waits for the reader, the writer and the hander",
-	"internal/cli/up.go":            "up waits for the line that announces the page",
-	"internal/cli/ready.go":         "what untilSignal returns waits for the listener of signals",
-	"internal/host/run.go":          "Run waits for the sources, then for the listeners",
-	"internal/process/process.go":   "Stop waits for the watch of the tree",
-	"internal/process/stop.go":      "the watch waits for the reader of stderr",
-	"internal/process/warden.go":    "the warden is a process of its own: both end with it",
-	"internal/room/rooms.go":        "Close waits for every room",
-	"internal/toolserver/server.go": "Run waits for the listener that it serves",
+	"internal/agent/acp/acp.go":         "Open waits for its watch of the end, Close for every session that it ends",
+	"internal/agent/acp/open.go":        "the session's Close waits for the watch of its process",
+	"internal/agent/acp/conn.go":        "conn.close waits for the reader, the writer and the hander",
+	"internal/cli/up.go":                "up waits for the line that announces the page",
+	"internal/cli/ready.go":             "what untilSignal returns waits for the listener of signals",
+	"internal/host/run.go":              "Run waits for the sources, then for the listeners",
+	"internal/process/process.go":       "Stop waits for the watch of the tree",
+	"internal/process/stop.go":          "the watch waits for the reader of stderr",
+	"internal/process/warden.go":        "the warden is a process of its own: both end with it",
+	"internal/room/rooms.go":            "Close waits for every room",
+	"internal/agent/loop/calls.go":      "the turn waits for its tool calls, the session's Close for those that heeded no end",
+	"internal/toolclient/toolclient.go": "Open and Close wait for every server",
+	"internal/toolserver/server.go":     "Run waits for the listener that it serves",
 }
 
 // roots are the files that may make a context out of nothing, each with why.

@@ -39,8 +39,10 @@ var mayImport = map[string]string{
 
 	// Adapters hang off their seam, and know no other.
 	"platform/web": "answer chat platform setting sqlite",
+	"agent/loop":   "agent chat llm setting tool toolclient",
 	"agent/acp":    "agent agent/acp/profile chat process secret setting tool workspace",
 	"toolserver":   "chat secret setting tool",
+	"toolclient":   "process",
 
 	// What an adapter knows of the many that it speaks to, as data.
 	"agent/acp/profile": "",
@@ -78,9 +80,9 @@ var mayImport = map[string]string{
 // foreign says who may use a module that is not ours. One kind of work has one engine, behind one package.
 var foreign = map[string]string{
 	"github.com/coder/acp-go-sdk":      "agent/acp",
-	"github.com/google/jsonschema-go":  "tool",
+	"github.com/google/jsonschema-go":  "tool toolclient",
 	"github.com/lmittmann/tint":        "logging",
-	"github.com/modelcontextprotocol/": "toolserver",
+	"github.com/modelcontextprotocol/": "toolclient toolserver",
 	"github.com/rivo/uniseg":           "outbox",
 	"github.com/spf13/cobra":           "cli",
 	"go.yaml.in/yaml/v4":               "config skill",
