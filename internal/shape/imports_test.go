@@ -22,6 +22,7 @@ var mayImport = map[string]string{
 	"sqlite":    "",
 	"answer":    "",
 	"process":   "",
+	"jsonrpc":   "",
 	"kv":        "sqlite",
 	"inbox":     "chat sqlite",
 	"audit":     "chat journal redact setting",
@@ -40,7 +41,7 @@ var mayImport = map[string]string{
 	// Adapters hang off their seam, and know no other.
 	"platform/web": "answer chat platform setting sqlite",
 	"agent/loop":   "agent chat llm setting tool toolclient",
-	"agent/acp":    "agent agent/acp/profile chat process secret setting tool workspace",
+	"agent/acp":    "agent agent/acp/profile chat jsonrpc process secret setting tool workspace",
 	"toolserver":   "chat secret setting tool",
 	"toolclient":   "process",
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"familiar/internal/jsonrpc"
 )
 
 // outgoing is a request or a notification of ours.
@@ -20,7 +22,7 @@ func begin[P any](ctx context.Context, c *conn, method string, params P, arrived
 	c.mu.Lock()
 	c.last++
 	n := c.last
-	made := &call{id: number(n), sent: make(chan struct{}), done: make(chan struct{}), arrived: arrived}
+	made := &call{id: jsonrpc.Number(n), sent: make(chan struct{}), done: make(chan struct{}), arrived: arrived}
 	c.pending[made.id] = made
 	c.mu.Unlock()
 	line, err := json.Marshal(outgoing[P]{JSONRPC: "2.0", ID: &n, Method: method, Params: params})

@@ -14,6 +14,7 @@ import (
 
 	"familiar/internal/agent"
 	"familiar/internal/chat"
+	"familiar/internal/jsonrpc"
 )
 
 const (
@@ -66,7 +67,7 @@ type conn struct {
 
 	mu      sync.Mutex
 	last    int64
-	pending map[id]*call
+	pending map[jsonrpc.ID]*call
 	cause   error // set before dead is closed
 
 	dead   chan struct{}
@@ -85,7 +86,7 @@ type frame struct {
 
 // call is a request of ours that waits for its answer.
 type call struct {
-	id      id
+	id      jsonrpc.ID
 	sent    chan struct{}
 	done    chan struct{} // closed after everything that came before the answer has been handled
 	result  json.RawMessage
@@ -95,7 +96,7 @@ type call struct {
 
 func newConn(log *slog.Logger, in writePipe, out readPipe, p peer) *conn {
 	return &conn{log: log, peer: p, in: in, out: out, box: newInbox(), queue: make(chan frame, 64),
-		pending: map[id]*call{}, dead: make(chan struct{})}
+		pending: map[jsonrpc.ID]*call{}, dead: make(chan struct{})}
 }
 
 // start begins to read and write. The connection owns its goroutines; wait returns when they have ended, after fail.
@@ -142,24 +143,24 @@ func (c *conn) gone() error {
 
 // read takes what the agent writes, until it ends. cancel ends the requests that are being answered.
 func (c *conn) read(cancel context.CancelCauseFunc) {
-	l := newLines(c.out, longestLine)
+	l := jsonrpc.NewLines(c.out, jsonrpc.LongestLine)
 	for {
-		line, err := l.next()
-		if errors.Is(err, errLong) {
+		line, err := l.Next()
+		if errors.Is(err, jsonrpc.ErrLong) {
 			c.odd.long.Add(1)
-			c.log.Warn("skipped a line of the agent that is too long", "limit", longestLine)
+			c.log.Warn("skipped a line of the agent that is too long", "limit", jsonrpc.LongestLine)
 			continue
 		}
 		if err != nil {
 			break
 		}
-		found, noise := parse(line)
+		found, noise := jsonrpc.Parse(line)
 		if noise > 0 {
 			c.odd.noise.Add(1)
 			c.log.Debug("skipped noise on the agent's output", "bytes", noise)
 		}
 		for i := range found {
-			c.sort(&found[i])
+			c.sort(&message{Message: found[i]})
 		}
 	}
 	c.box.close(false)
@@ -177,7 +178,7 @@ func (c *conn) sort(m *message) {
 	switch {
 	case m.Method == "":
 		c.answered(m)
-	case readID(m.ID).known:
+	case jsonrpc.ReadID(m.ID).Known:
 		c.box.put(item{request: m, size: weigh(m.Params)})
 	default:
 		update, ok := c.peer.notice(m.Method, m.Params)
@@ -193,21 +194,21 @@ func (c *conn) sort(m *message) {
 
 // answered finds the call that a response belongs to. A response to no open call is late, or made up: it is ignored.
 func (c *conn) answered(m *message) {
-	key := readID(m.ID)
+	key := jsonrpc.ReadID(m.ID)
 	c.mu.Lock()
 	found, ok := c.pending[key]
 	if !ok {
-		if found, ok = c.pending[key.twin()]; ok {
-			key = key.twin()
+		if found, ok = c.pending[key.Twin()]; ok {
+			key = key.Twin()
 			c.odd.twins.Add(1)
-			c.log.Warn("the agent changed the type of an id", "id", key.text)
+			c.log.Warn("the agent changed the type of an id", "id", key.Text)
 		}
 	}
 	delete(c.pending, key)
 	c.mu.Unlock()
 	if !ok {
 		c.odd.late.Add(1)
-		c.log.Debug("ignored a response that nobody waits for", "id", short(key.text, 40))
+		c.log.Debug("ignored a response that nobody waits for", "id", short(key.Text, 40))
 		return
 	}
 	if found.arrived != nil {

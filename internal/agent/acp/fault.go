@@ -1,38 +1,18 @@
 package acp
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "familiar/internal/jsonrpc"
 
 // The JSON-RPC codes that we send.
 const (
-	codeRefused  = -32600 // a file that the agent may not touch
-	codeUnknown  = -32601 // a method that we do not offer
-	codeParams   = -32602
-	codeInternal = -32603
+	codeRefused  = jsonrpc.CodeRefused // a file that the agent may not touch
+	codeUnknown  = jsonrpc.CodeUnknown
+	codeParams   = jsonrpc.CodeParams
+	codeInternal = jsonrpc.CodeInternal
 )
 
-// wireError is a JSON-RPC error.
-type wireError struct {
-	Code    int             `json:"code"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data,omitempty"`
-}
+// message is a message of the agent.
+type message struct{ jsonrpc.Message }
 
-// Error shows the code and the message, both cut short: an agent puts the provider's own words there. Data is
-// left out, since some agents put the whole request into it.
-func (e *wireError) Error() string {
-	return fmt.Sprintf("the agent answered with error %d: %s", e.Code, short(e.Message, 300))
-}
+type wireError = jsonrpc.Error
 
-// short cuts text to at most limit bytes, at a rune's border.
-func short(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && text[limit]&0xc0 == 0x80 {
-		limit--
-	}
-	return text[:limit] + "…"
-}
+func short(text string, limit int) string { return jsonrpc.Short(text, limit) }

@@ -12,6 +12,7 @@ import (
 	"familiar/internal/agent"
 	"familiar/internal/agent/agenttest"
 	"familiar/internal/chat"
+	"familiar/internal/jsonrpc"
 )
 
 // AF-99: an agent that never answers initialize gets its warning at 24 s, and its end at 30 s.
@@ -92,7 +93,7 @@ func TestNeverIdle(t *testing.T) {
 			time.Sleep(time.Minute)
 			f.chunk("still here")
 		}
-		f.answer(message{ID: []byte("3")}, `{"stopReason":"end_turn"}`)
+		f.answer(message{Message: jsonrpc.Message{ID: []byte("3")}}, `{"stopReason":"end_turn"}`)
 		if err := <-done; err != nil || len(outcomes) != 0 {
 			t.Errorf("ended with %v, counted %v", err, outcomes)
 		}
@@ -108,7 +109,7 @@ func TestIdleProbe(t *testing.T) {
 		if m := f.next(); m.Method != "session/cancel" {
 			t.Errorf("it was sent %q", m.Method)
 		}
-		f.answer(message{ID: []byte("3")}, `{"stopReason":"cancelled"}`)
+		f.answer(message{Message: jsonrpc.Message{ID: []byte("3")}}, `{"stopReason":"cancelled"}`)
 		if err := <-done; !errors.Is(err, agent.ErrIdle) || len(outcomes) != 1 || outcomes[0] != OutcomeAlive {
 			t.Errorf("ended with %v, counted %v", err, outcomes)
 		}
@@ -144,7 +145,7 @@ func TestAskingIsNotIdle(t *testing.T) {
 			if m := f.next(); !strings.Contains(string(m.Result), `"y"`) {
 				t.Errorf("answered %s", m.Result)
 			}
-			f.answer(message{ID: []byte("3")}, `{"stopReason":"end_turn"}`)
+			f.answer(message{Message: jsonrpc.Message{ID: []byte("3")}}, `{"stopReason":"end_turn"}`)
 		}()
 		w := &agenttest.Watch{Answer: func(_ context.Context, ask agent.Ask) agent.Answer {
 			time.Sleep(time.Hour)

@@ -1,4 +1,4 @@
-package acp
+package jsonrpc
 
 import (
 	"bytes"
@@ -11,39 +11,39 @@ import (
 // longestID is the longest id that we compare, in bytes; a longer one matches nothing.
 const longestID = 256
 
-// id is a JSON-RPC id in one canonical form, so that 1, 1.0 and 1e0 are one id and two big integers that a float
+// ID is a JSON-RPC id in one canonical form, so that 1, 1.0 and 1e0 are one id and two big integers that a float
 // would round together are two. A string and a number of the same digits are twins: different ids, but an agent
 // that answers with the wrong one of the two means the other.
-type id struct {
-	text  string // a string's own text, or a number's canonical digits
+type ID struct {
+	Text  string // a string's own text, or a number's canonical digits
 	str   bool
-	known bool // false: missing, null, or nothing that can be an id
+	Known bool // false: missing, null, or nothing that can be an id
 }
 
-// number returns the id that we gave a call of ours.
-func number(n int64) id { return id{text: strconv.FormatInt(n, 10), known: true} }
+// Number returns the id that we gave a call of ours.
+func Number(n int64) ID { return ID{Text: strconv.FormatInt(n, 10), Known: true} }
 
-// twin returns the id of the other type.
-func (i id) twin() id { return id{text: i.text, str: !i.str, known: i.known} }
+// Twin returns the id of the other type.
+func (i ID) Twin() ID { return ID{Text: i.Text, str: !i.str, Known: i.Known} }
 
-// readID makes the canonical form of an id as it came.
-func readID(raw json.RawMessage) id {
+// ReadID makes the canonical form of an id as it came.
+func ReadID(raw json.RawMessage) ID {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || len(raw) > longestID || bytes.Equal(raw, []byte("null")) {
-		return id{}
+		return ID{}
 	}
 	if raw[0] == '"' {
 		var s string
 		if json.Unmarshal(raw, &s) != nil {
-			return id{}
+			return ID{}
 		}
-		return id{text: s, str: true, known: true}
+		return ID{Text: s, str: true, Known: true}
 	}
 	var n json.Number
 	if json.Unmarshal(raw, &n) != nil {
-		return id{}
+		return ID{}
 	}
-	return id{text: digits(n.String()), known: true}
+	return ID{Text: digits(n.String()), Known: true}
 }
 
 // digits writes a JSON number so that equal integers have equal digits; what is not a whole number stays as it is.
