@@ -1,6 +1,6 @@
 // Package sqlite opens the one database file of an instance. There is one writer and a small pool of readers;
-// WAL mode, so that neither waits for the other. A Write that returned nil is on the disk. Each owner of tables
-// brings its own schema with Migrate.
+// WAL mode, so that neither waits for the other. A Write that returned nil is on the disk; writes that come at the
+// same time go there together. Each owner of tables brings its own schema with Migrate.
 package sqlite
 
 import (
@@ -17,10 +17,14 @@ import (
 
 // DB is an open database. Safe for concurrent use.
 type DB struct {
-	mu     sync.Mutex // one Write at a time, so that no transaction fails because another one writes
-	write  *sql.DB
-	read   *sql.DB
-	closed bool
+	write *sql.DB
+	read  *sql.DB
+
+	mu      sync.Mutex // guards what follows; nothing is called while it is held
+	queue   []*job
+	leading bool // a goroutine commits
+	closed  bool
+	writers sync.WaitGroup
 }
 
 // readers is how many connections read at once: the machine is a small home server.
@@ -109,34 +113,18 @@ func (d *DB) Migrate(ctx context.Context, owner string, steps ...string) error {
 	return nil
 }
 
-// Write runs do in a transaction and commits it; when do or the commit fails nothing is changed. do must use
-// only tx. Blocks while another Write runs.
-func (d *DB) Write(ctx context.Context, do func(tx *sql.Tx) error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return ErrClosed
-	}
-	tx, err := d.write.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
-}
-
 // Read returns the readers' pool; writing through it fails. It sees every Write that returned.
 func (d *DB) Read() *sql.DB { return d.read }
 
-// Close ends both pools. A second call does nothing.
+// Close waits for the writes that began, and ends both pools. A second call does nothing.
 func (d *DB) Close() error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
+	was := d.closed
+	d.closed = true
+	d.mu.Unlock()
+	d.writers.Wait()
+	if was {
 		return nil
 	}
-	d.closed = true
 	return errors.Join(d.read.Close(), d.write.Close())
 }
