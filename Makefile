@@ -17,7 +17,7 @@ help: ## this list
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
 run: ## run a bot; its page is the address after «ready»
-	go run ./cmd/familiar up
+	go build -o bin/run ./cmd/familiar && exec bin/run up
 
 build: ## a small static binary in bin/familiar
 	CGO_ENABLED=0 go build -trimpath -tags timetzdata -ldflags '-s -w -X familiar/internal/cli.version=$(VERSION)' -o bin/familiar ./cmd/familiar
