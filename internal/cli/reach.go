@@ -20,9 +20,23 @@ func (f *reachFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dir, "dir", "", "the bot's directory; the instance «familiar» when left out")
 }
 
+// remote reports whether the bot is named by its address alone.
+func (f *reachFlags) remote(id string) bool {
+	return os.Getenv("FAMILIAR_URL") != "" && f.dir == "" && id == ""
+}
+
+// instance finds the bot's directory. id is used when no directory was given.
+func (f *reachFlags) instance(id string) (instance.Instance, error) {
+	if id == "" {
+		id = instance.DefaultID
+	}
+	return instance.Find(f.dir, id)
+}
+
 // reach finds the bot. id is used when no directory was given.
 func (f *reachFlags) reach(id string) (*control.Client, error) {
-	if address := os.Getenv("FAMILIAR_URL"); address != "" && f.dir == "" && id == "" {
+	if f.remote(id) {
+		address := os.Getenv("FAMILIAR_URL")
 		if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return nil, fmt.Errorf("FAMILIAR_URL is %q: it must be an address as in http://127.0.0.1:8420", address)
 		}
@@ -32,10 +46,7 @@ func (f *reachFlags) reach(id string) (*control.Client, error) {
 		}
 		return control.New(address, token), nil
 	}
-	if id == "" {
-		id = instance.DefaultID
-	}
-	inst, err := instance.Find(f.dir, id)
+	inst, err := f.instance(id)
 	if err != nil {
 		return nil, err
 	}

@@ -49,10 +49,11 @@ type message struct {
 	ID      string `json:"id"`
 }
 
-// Posted is a message that the bot took.
+// Posted is a message that the bot took. Message is "" when it had been taken before.
 type Posted struct {
 	Session string `json:"sessionId"`
 	Message string `json:"messageId"`
+	Text    string `json:"-"`
 }
 
 // Post sends a message; session "" begins a new one. The same id is taken once.
@@ -61,9 +62,11 @@ func (c *Client) Post(ctx context.Context, session, id, text string) (Posted, er
 	if session != "" {
 		path += "/" + url.PathEscape(session)
 	}
-	var posted Posted
-	err := c.post(ctx, path, message{text, id}, &posted)
-	return posted, err
+	posted := Posted{Session: session, Text: text}
+	if err := c.post(ctx, path, message{text, id}, &posted); err != nil {
+		return Posted{}, err
+	}
+	return posted, nil
 }
 
 // Cancel ends the turn that runs in a session.
@@ -80,10 +83,15 @@ func (c *Client) post(ctx context.Context, path string, body, into any) error {
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read
 	if into == nil {
-		return nil
+		return resp.Body.Close()
 	}
+	return read(resp, into)
+}
+
+// read reads an answer to its end.
+func read(resp *http.Response, into any) error {
+	defer resp.Body.Close() //nolint:errcheck // it was read
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into); err != nil {
 		return fmt.Errorf("read the bot's answer: %w", err)
 	}
@@ -106,12 +114,24 @@ func (c *Client) ask(ctx context.Context, method, path string, body io.Reader) (
 		return resp, nil
 	}
 	defer resp.Body.Close() //nolint:errcheck // nothing more is wanted of it
-	var refused struct {
-		Error string `json:"error"`
-	}
+	refused := Refused{Status: resp.StatusCode}
 	_ = json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&refused) // the status says enough
-	if refused.Error == "" {
-		refused.Error = http.StatusText(resp.StatusCode)
+	if refused.Say == "" {
+		refused.Say = http.StatusText(resp.StatusCode)
 	}
-	return nil, fmt.Errorf("the bot refused (%d): %s", resp.StatusCode, refused.Error)
+	return nil, refused
+}
+
+// Refused is an answer that is no success.
+type Refused struct {
+	Status int    `json:"-"`
+	Say    string `json:"error"`
+	First  int64  `json:"firstIndex"` // with 410: the first event that is still kept
+}
+
+func (r Refused) Error() string { return fmt.Sprintf("the bot refused (%d): %s", r.Status, r.Say) }
+
+// Temporary reports whether the same may be taken later.
+func (r Refused) Temporary() bool {
+	return r.Status == http.StatusTooManyRequests || r.Status >= http.StatusInternalServerError
 }

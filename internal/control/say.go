@@ -1,107 +1,97 @@
 package control
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 )
-
-// line is one line of a session's stream, as far as we read it.
-type line struct {
-	Index int64  `json:"index"`
-	Type  string `json:"type"`
-	Data  struct {
-		Message string `json:"messageId"`
-		Text    string `json:"text"`
-		ReplyTo string `json:"replyTo"`
-		Turn    string `json:"turnId"`
-		Answers string `json:"answers"`
-	} `json:"data"`
-}
-
-// maxLine bounds one line of a stream: a reply of the longest length, escaped.
-const maxLine = 2 << 20
 
 // Reply is what a message came to.
 type Reply struct {
 	Session string `json:"sessionId"`
 	Text    string `json:"text"`
-	Status  string `json:"status"` // completed, failed or cancelled
+	Status  string `json:"status"`           // completed, failed or cancelled
+	Reason  string `json:"reason,omitempty"` // why it failed, where the bot tells it
+	Next    string `json:"next,omitempty"`   // what can be done about it
+
+	End int64 `json:"-"` // the index behind the last event of it
 }
 
 // ErrSilence says that the turn ended well and said nothing.
 var ErrSilence = errors.New("the bot answered with silence")
 
-// Say sends a message and waits for what comes back: the reply of the turn that it caused, or whatever the bot
-// said about it. A turn that ended without a word is ErrSilence; one that failed is an error that holds what the
-// person was told.
+// Say sends a message and waits for what comes back.
 func (c *Client) Say(ctx context.Context, session, text string) (Reply, error) {
 	posted, err := c.Post(ctx, session, rand.Text(), text)
 	if err != nil {
 		return Reply{}, err
 	}
-	reply := Reply{Session: posted.Session}
-	resp, err := c.ask(ctx, http.MethodGet, "/v1/sessions/"+posted.Session+"/stream?startIndex=0", nil)
+	return c.Await(ctx, posted, 0)
+}
+
+// Await waits for what comes back to a message: the reply of the turn that it caused, or whatever the bot said about
+// it. It reads the stream from an index on. A turn that ended without a word is ErrSilence; one that failed is an error
+// that holds what the person was told. Status is "" when the answer has not come.
+func (c *Client) Await(ctx context.Context, posted Posted, from int64) (Reply, error) {
+	reply := Reply{Session: posted.Session, End: from}
+	w := wait{message: posted.Message, text: posted.Text}
+	err := c.Stream(ctx, posted.Session, from, func(ev Event) bool { return !w.saw(ev) })
 	if err != nil {
 		return reply, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read, or the caller went away
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	w := wait{message: posted.Message}
-	for lines.Scan() {
-		var l line
-		if len(lines.Bytes()) == 0 || json.Unmarshal(lines.Bytes(), &l) != nil {
-			continue // a line that keeps the connection alive
-		}
-		if !w.saw(l) {
-			continue
-		}
-		reply.Text, reply.Status = strings.Join(w.texts, "\n\n"), w.status
-		return reply, w.verdict(reply.Text)
-	}
-	if err := context.Cause(ctx); err != nil {
-		return reply, err
-	}
-	return reply, errors.Join(errors.New("the stream ended before the answer"), lines.Err())
+	reply.Text, reply.Status, reply.End = strings.Join(w.texts, "\n\n"), w.status, w.last.Index+1
+	reply.Reason, reply.Next = w.last.Data.Reason, w.last.Data.Next
+	return reply, reply.Verdict()
 }
 
 // wait follows a stream until the turn of one message has ended.
 type wait struct {
 	message string
+	text    string // by which the message is known while it has no name
 	turn    string
 	texts   []string
 	status  string
+	last    Event
 }
 
-// saw takes one line, and reports whether it was the last that matters.
-func (w *wait) saw(l line) bool {
-	switch kind, stage, _ := strings.Cut(l.Type, "."); {
-	case l.Type == "turn.started" && l.Data.Answers == w.message:
-		w.turn, w.texts = l.Data.Turn, nil
-	case l.Type == "message.completed" && l.Data.ReplyTo == w.message, l.Type == "message.completed" && l.Data.Turn == w.turn && w.turn != "":
-		w.texts = append(w.texts, l.Data.Text)
-	case l.Type == "message.updated" && len(w.texts) > 0 && w.turn != "":
-		w.texts = []string{l.Data.Text}
-	case kind == "turn" && stage != "started" && l.Data.Answers == w.message:
+// saw takes one event, and reports whether it was the last that matters.
+func (w *wait) saw(ev Event) bool {
+	w.last = ev
+	if w.message == "" {
+		if ev.Type == "message.received" && ev.Data.Text == w.text {
+			w.message = ev.Data.Message
+		}
+		return false
+	}
+	ours := ev.Data.Answers == w.message || ev.Data.Turn == w.turn && w.turn != ""
+	switch kind, stage, _ := strings.Cut(ev.Type, "."); {
+	case ev.Type == "turn.started" && ev.Data.Answers == w.message:
+		w.turn, w.texts = ev.Data.Turn, nil
+	case ev.Type == "message.completed" && (ev.Data.ReplyTo == w.message || ours):
+		w.texts = append(w.texts, ev.Data.Text)
+	case ev.Type == "message.updated" && len(w.texts) > 0 && w.turn != "":
+		w.texts = []string{ev.Data.Text}
+	case kind == "turn" && stage != "started" && ours:
 		w.status = stage
 		return true
 	}
 	return false
 }
 
-func (w *wait) verdict(text string) error {
+// Verdict is what the reply means for whoever asked: nil where there is one.
+func (r Reply) Verdict() error {
+	why := ""
+	if r.Reason != "" {
+		why = fmt.Sprintf("\n  %s\n  %s", r.Reason, r.Next)
+	}
 	switch {
-	case w.status != "completed" && text == "":
-		return fmt.Errorf("the turn %s without a word", w.status)
-	case w.status == "failed":
-		return fmt.Errorf("the turn failed: %s", text)
-	case text == "":
+	case r.Status != "completed" && r.Text == "":
+		return fmt.Errorf("the turn %s without a word%s", r.Status, why)
+	case r.Status == "failed":
+		return fmt.Errorf("the turn failed: %s%s", r.Text, why)
+	case r.Text == "":
 		return ErrSilence
 	}
 	return nil

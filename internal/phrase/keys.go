@@ -77,6 +77,24 @@ const (
 	StatusWaiting  Key = "status.waiting"  // waiting: messages that wait to be answered
 )
 
+// What a chat in the terminal says.
+const (
+	ChatHint      Key = "chat.hint"      // which keys do what
+	ChatGoingOn   Key = "chat.goingOn"   // title: of the conversation that goes on
+	ChatThinking  Key = "chat.thinking"  // a turn runs
+	ChatSeconds   Key = "chat.seconds"   // seconds: how long it has run
+	ChatStopping  Key = "chat.stopping"  // it was asked to end
+	ChatSending   Key = "chat.sending"   // a message has not reached the bot yet
+	ChatFailed    Key = "chat.failed"    // a turn ended with an error
+	ChatNotSent   Key = "chat.notSent"   // why
+	ChatAway      Key = "chat.away"      // the bot cannot be reached
+	ChatBack      Key = "chat.back"      // it can again
+	ChatLeave     Key = "chat.leave"     // how to leave
+	ChatEdited    Key = "chat.edited"    // a reply was changed
+	ChatDeleted   Key = "chat.deleted"   // a reply was taken back
+	ChatForgotten Key = "chat.forgotten" // some of the conversation is no longer kept
+)
+
 // keys lists every key with its placeholders.
 var keys = map[Key][]string{
 	Sorry: nil, CutOff: nil, LostReply: nil, InLine: {"ahead"}, Busy: nil, NoAgent: {"next"},
@@ -96,4 +114,8 @@ var keys = map[Key][]string{
 
 	StatusAgent: {"agent"}, StatusProvider: {"provider"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusUptime: {"uptime"},
 	StatusRooms: {"rooms"}, StatusWaiting: {"waiting"},
+
+	ChatHint: nil, ChatGoingOn: {"title"}, ChatThinking: nil, ChatSeconds: {"seconds"}, ChatStopping: nil,
+	ChatSending: nil, ChatFailed: nil, ChatNotSent: {"why"}, ChatAway: nil, ChatBack: nil, ChatLeave: nil,
+	ChatEdited: nil, ChatDeleted: nil, ChatForgotten: nil,
 }

@@ -9,9 +9,11 @@ import (
 // who waits for what it starts.
 var starters = map[string]string{
 	"internal/agent/acp/acp.go":         "Open waits for its watch of the end, Close for every session that it ends",
+	"internal/agent/acp/spare.go":       "Close waits for the tenders of those that wait, a tender for what heeds its start",
 	"internal/agent/acp/open.go":        "the session's Close waits for the watch of its process",
 	"internal/agent/acp/conn.go":        "conn.close waits for the reader, the writer and the hander",
 	"internal/cli/up.go":                "up waits for the line that announces the page",
+	"internal/cli/chatscreen.go":        "run waits for everything that the chat starts",
 	"internal/cli/ready.go":             "what untilSignal returns waits for the listener of signals",
 	"internal/host/run.go":              "Run waits for the sources, then for the listeners",
 	"internal/process/process.go":       "Stop waits for the watch of the tree",

@@ -30,7 +30,8 @@ var mayImport = map[string]string{
 	"instance":  "secret",
 	"workspace": "process setting",
 	"skill":     "",
-	"llm":       "",
+	"terminal":  "",
+	"llm":       "secret setting",
 
 	// Seams: where the process ends.
 	"platform": "chat",
@@ -62,10 +63,10 @@ var mayImport = map[string]string{
 	// The desks, the rooms, and the program around them.
 	"desk/companion": "agent audit briefing chat desk permission tool workspace",
 	"room":           "chat desk",
-	"config":         "agent/acp audit briefing chat gate logging memory outbox platform/web secret setting toolserver workspace",
+	"config":         "agent/acp audit briefing chat gate llm logging memory outbox platform/web secret setting toolserver workspace",
 	"control":        "secret",
 	"host":           "*",
-	"cli":            "config control host instance logging secret",
+	"cli":            "config control host instance logging phrase secret terminal",
 	"cmd/familiar":   "cli process",
 
 	// For tests and benches: the contracts of the seams, and scripted counterparts.
@@ -84,11 +85,12 @@ var foreign = map[string]string{
 	"github.com/google/jsonschema-go":  "tool toolclient",
 	"github.com/lmittmann/tint":        "logging",
 	"github.com/modelcontextprotocol/": "toolclient toolserver",
-	"github.com/rivo/uniseg":           "outbox",
+	"github.com/rivo/uniseg":           "outbox terminal",
+	"github.com/sashabaranov/":         "llm",
 	"github.com/spf13/cobra":           "cli",
 	"go.yaml.in/yaml/v4":               "config skill",
-	"golang.org/x/sys":                 "process skill",
-	"golang.org/x/term":                "cli",
+	"golang.org/x/sys":                 "process skill terminal",
+	"golang.org/x/term":                "cli terminal",
 	"modernc.org/sqlite":               "sqlite",
 }
 
