@@ -17,7 +17,7 @@ var (
 		"gitBackup", "metrics",
 		"bot.persona", "bot.assistantPersona", "bot.workspace",
 		"agent.permissions", "agent.modelRouting", "agent.externalSkills", "agent.autoApproveSkills",
-		"agent.gitCredential", "agent.dryRun", "agent.warmSpare", "agent.sandbox.networkIsolation",
+		"agent.gitCredential", "agent.dryRun", "agent.sandbox.networkIsolation",
 		"access.allowedUsers", "access.allowedChats", "access.requireMentionInGroup", "access.pairing", "access.joinMs",
 		"access.whileBusy", "access.channels[].spontaneousPost", "access.channels[].channelLurk",
 		"outbox.pacing", "logging.gelf",

@@ -47,7 +47,7 @@ func (h *Host) openAgent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.agent = external
+	h.agent, h.external = external, external
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"familiar/internal/desk"
 	"familiar/internal/desk/companion"
 	"familiar/internal/permission"
+	"familiar/internal/tool"
 	"familiar/internal/workspace"
 )
 
@@ -19,8 +20,16 @@ func (h *Host) openDesk() desk.Desk {
 		Agent: h.agent, Model: h.cfg.Agent.Model, Box: h.box, Tools: companionTools,
 		Briefer: briefing.New(h.cfg.Agent.Briefing, bot, h.log.With("module", "Briefing")),
 		Sources: h.sources(), Audit: h.audit, Now: h.now, Log: h.log.With("module", "Companion"),
-		Policy: h.policy, Yolo: h.gate.Yolo, Deeds: h.outbox.Deeds, Show: h.show,
+		Session: h.session, Policy: h.policy, Yolo: h.gate.Yolo, Deeds: h.outbox.Deeds, Show: h.show,
 	})
+}
+
+// session is the id of a turn's session. An agent in a process of its own may have one waiting.
+func (h *Host) session(t chat.Turn) string {
+	if h.external == nil {
+		return tool.NewSession(h.now())
+	}
+	return h.external.Session(workspace.Ref{Platform: t.From.Platform, User: t.From.ID}, t.Place.Kind)
 }
 
 // companionTools are what a companion's agent may call.

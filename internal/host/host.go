@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"familiar/internal/agent"
+	"familiar/internal/agent/acp"
 	"familiar/internal/audit"
 	"familiar/internal/command"
 	"familiar/internal/config"
@@ -60,7 +61,8 @@ type Host struct {
 	box       *tool.Box
 	doors     *toolserver.Server
 	agent     agent.Agent
-	missing   string // why nobody can think; "" when somebody can
+	external  *acp.Agent // the same, when it is one in a process of its own
+	missing   string     // why nobody can think; "" when somebody can
 	rooms     *room.Rooms
 	commands  *command.Commands
 	login     *login.Login

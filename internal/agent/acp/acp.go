@@ -61,6 +61,10 @@ type Agent struct {
 	leaving  bool
 	leave    chan struct{} // closed when Close begins
 	opening  sync.WaitGroup
+
+	warm    int            // how many may wait
+	spares  []*spare       // the oldest first
+	tending sync.WaitGroup // of those that wait
 }
 
 // New makes an agent; it starts nothing. Whoever chose a profile that is not Restricted announces it. New fails
@@ -101,28 +105,45 @@ func newAgent(cfg Config, p profile.Profile, deps Deps) *Agent {
 	if deps.Door == nil {
 		deps.Door = func(tool.Caller) (tool.Door, error) { return tool.Door{}, nil }
 	}
-	return &Agent{cfg: cfg, profile: p, deps: deps, log: deps.Log.With("agent", p.Name),
+	return &Agent{cfg: cfg, warm: cfg.spares(memory()), profile: p, deps: deps, log: deps.Log.With("agent", p.Name),
 		slots: make(chan struct{}, max(cfg.MaxProcesses, 1)), sessions: map[*session]bool{}, leave: make(chan struct{})}
 }
 
 // Name says who thinks.
 func (a *Agent) Name() string { return a.profile.Name }
 
-// Open starts a process and opens the one session that it has. While as many run as may, it waits for one to end.
+// Open opens the one session that a process has: in the process that waits for it, or in a new one. While as many
+// run as may, it waits for one to end.
 func (a *Agent) Open(ctx context.Context, o agent.Opening) (agent.Session, error) {
+	ctx, leave, err := a.enter(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open session: %w", err)
+	}
+	defer leave()
+	if s := a.claim(ctx, o); s != nil {
+		return s, nil
+	}
+	s, err := a.admit(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("open session: %w", err)
+	}
+	if err := s.open(ctx, o); err != nil {
+		return nil, fmt.Errorf("open session: %w", errors.Join(err, s.Close()))
+	}
+	s.next = a.following(o)
+	return s, nil
+}
+
+// enter lets somebody start something, until leave is called; the returned context ends when the agent is closed.
+func (a *Agent) enter(ctx context.Context) (_ context.Context, leave func(), _ error) {
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.leaving {
-		a.mu.Unlock()
-		return nil, fmt.Errorf("open session: %w", chat.ErrShutdown)
+		return nil, nil, chat.ErrShutdown
 	}
 	a.opening.Add(1)
-	a.mu.Unlock()
-	defer a.opening.Done()
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var heed sync.WaitGroup
-	defer heed.Wait()
-	defer cancel(nil)
 	heed.Go(func() {
 		select {
 		case <-a.leave:
@@ -130,19 +151,38 @@ func (a *Agent) Open(ctx context.Context, o agent.Opening) (agent.Session, error
 		case <-ctx.Done():
 		}
 	})
+	return ctx, func() {
+		cancel(nil)
+		heed.Wait()
+		a.opening.Done()
+	}, nil
+}
+
+// admit makes a session that has nothing yet but its place among those that run. When there is none, the process
+// that has waited longest for work is let go.
+func (a *Agent) admit(ctx context.Context, o agent.Opening) (*session, error) {
 	select {
 	case a.slots <- struct{}{}:
+		return a.seat(ctx, o), nil
+	default:
+	}
+	a.makeRoom()
+	select {
+	case a.slots <- struct{}{}:
+		return a.seat(ctx, o), nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("open session: wait for an agent to end: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("wait for an agent to end: %w", context.Cause(ctx))
 	}
-	s := &session{agent: a, log: a.log.With(chat.KeySession, callerSession(o)), over: make(chan struct{})}
+}
+
+// seat makes the session that has just taken a slot.
+func (a *Agent) seat(ctx context.Context, o agent.Opening) *session {
+	s := &session{agent: a, token: callerSession(o), over: make(chan struct{}), life: context.WithoutCancel(ctx)}
+	s.log = a.log.With(chat.KeySession, s.token)
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.sessions[s] = true
-	a.mu.Unlock()
-	if err := s.open(ctx, o); err != nil {
-		return nil, fmt.Errorf("open session: %w", errors.Join(err, s.Close()))
-	}
-	return s, nil
+	return s
 }
 
 func callerSession(o agent.Opening) string {
@@ -174,6 +214,7 @@ func (a *Agent) Close() error {
 	}
 	a.mu.Unlock()
 	a.opening.Wait()
+	a.tending.Wait()
 	a.mu.Lock()
 	rest := slices.Collect(maps.Keys(a.sessions))
 	a.mu.Unlock()

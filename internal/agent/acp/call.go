@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	sdk "github.com/coder/acp-go-sdk"
+
 	"familiar/internal/jsonrpc"
 )
 
@@ -27,7 +29,7 @@ func begin[P any](ctx context.Context, c *conn, method string, params P, arrived
 	c.mu.Unlock()
 	line, err := json.Marshal(outgoing[P]{JSONRPC: "2.0", ID: &n, Method: method, Params: params})
 	if err == nil {
-		err = c.enqueue(ctx, frame{line: line, sent: made.sent})
+		err = c.enqueue(ctx, frame{line: line, sent: made.sent, prompt: method == sdk.AgentMethodSessionPrompt})
 	}
 	if err != nil {
 		c.forget(made)
@@ -103,6 +105,9 @@ func (c *conn) write() {
 	for {
 		select {
 		case f := <-c.queue:
+			if f.prompt {
+				c.era.Add(1)
+			}
 			if err := c.put(f.line); err != nil {
 				c.fail(fmt.Errorf("%w: %w", errStuck, err))
 				return

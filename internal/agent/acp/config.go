@@ -24,6 +24,7 @@ type Config struct {
 	PromptTimeoutMs  int               `yaml:"promptTimeoutMs" env:"AGENT_PROMPT_TIMEOUT_MS" doc:"how long one turn may take, in milliseconds; 0 sets no limit"`
 	CancelGraceMs    int               `yaml:"cancelGraceMs" env:"AGENT_CANCEL_GRACE_MS" doc:"how long a cancelled turn may take to end before the agent is killed, in milliseconds"`
 	MaxProcesses     int               `yaml:"maxProcesses" env:"AGENT_MAX_PROCESSES" doc:"how many agents run at once; further sessions wait for one to end"`
+	WarmSpare        int               `yaml:"warmSpare" env:"AGENT_WARM_SPARE" doc:"how many agents wait, started, for the next message of the workspaces that spoke last; where there is less than 4 GiB of memory it is 0"`
 
 	GeminiAPIKey     secret.Value `yaml:"geminiApiKey" env:"GEMINI_API_KEY" doc:"given to the agent as GEMINI_API_KEY and GOOGLE_GENERATIVE_AI_API_KEY"`
 	OpenCodeAPIKey   secret.Value `yaml:"opencodeApiKey" env:"OPENCODE_API_KEY" doc:"given to the agent as OPENCODE_API_KEY"`
@@ -71,7 +72,7 @@ func Defaults() Config {
 		Kind:             "auto",
 		Sandbox:          Sandbox{FilterEnv: true, AllowedWriteExtensions: []string{".md", ".txt"}},
 		IdleTimeout:      IdleTimeout{Enabled: true, TimeoutMs: 300_000, CheckIntervalMs: 30_000},
-		ConnectTimeoutMs: 30_000, PromptTimeoutMs: 30 * 60_000, CancelGraceMs: 10_000, MaxProcesses: 4,
+		ConnectTimeoutMs: 30_000, PromptTimeoutMs: 30 * 60_000, CancelGraceMs: 10_000, MaxProcesses: 4, WarmSpare: 1,
 	}
 }
 
@@ -92,6 +93,7 @@ func (c *Config) Check(r *setting.Report) {
 	r.AtLeast("promptTimeoutMs", &c.PromptTimeoutMs, 0)
 	r.AtLeast("cancelGraceMs", &c.CancelGraceMs, 0)
 	r.AtLeast("maxProcesses", &c.MaxProcesses, 1)
+	r.AtLeast("warmSpare", &c.WarmSpare, 0)
 	r.AtLeast("idleTimeout.timeoutMs", &c.IdleTimeout.TimeoutMs, 100)
 	r.AtLeast("idleTimeout.checkIntervalMs", &c.IdleTimeout.CheckIntervalMs, 10)
 	c.Sandbox.check(r.At("sandbox"))

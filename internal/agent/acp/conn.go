@@ -48,10 +48,10 @@ type peer interface {
 	// notice translates a notification, and says whether there is anything to see. It is called by the reader
 	// and must be quick.
 	notice(method string, params json.RawMessage) (agent.Update, bool)
-	// saw takes an update in its turn.
-	saw(agent.Update)
+	// saw takes an update in its turn. era is how many prompts had been begun when it came.
+	saw(update agent.Update, era int64)
 	// answer takes a request in its turn; an error that is no wireError is answered as an internal one.
-	answer(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	answer(ctx context.Context, m *message, era int64) (json.RawMessage, error)
 }
 
 // conn is a JSON-RPC connection over an agent's standard streams. It has three goroutines: one reads, one writes,
@@ -72,6 +72,7 @@ type conn struct {
 
 	dead   chan struct{}
 	active atomic.Int64 // when the agent last sent a message, Unix nanoseconds
+	era    atomic.Int64 // how many prompts have been begun: what came before a prompt is no part of its turn
 	odd    oddities
 }
 
@@ -80,8 +81,9 @@ type oddities struct{ noise, long, late, twins, unknown atomic.Int64 }
 
 // frame is a line to write; sent is closed when the agent's pipe has taken all of it.
 type frame struct {
-	line []byte
-	sent chan struct{}
+	line   []byte
+	sent   chan struct{}
+	prompt bool // it begins a turn
 }
 
 // call is a request of ours that waits for its answer.
@@ -179,7 +181,7 @@ func (c *conn) sort(m *message) {
 	case m.Method == "":
 		c.answered(m)
 	case jsonrpc.ReadID(m.ID).Known:
-		c.box.put(item{request: m, size: weigh(m.Params)})
+		c.box.put(item{request: m, era: c.era.Load(), size: weigh(m.Params)})
 	default:
 		update, ok := c.peer.notice(m.Method, m.Params)
 		if !ok {
@@ -187,7 +189,7 @@ func (c *conn) sort(m *message) {
 			return
 		}
 		if update != nil {
-			c.box.put(item{update: update, size: weigh(m.Params)})
+			c.box.put(item{update: update, era: c.era.Load(), size: weigh(m.Params)})
 		}
 	}
 }
@@ -233,20 +235,20 @@ func (c *conn) hand(ctx context.Context) {
 			}
 			close(it.call.done)
 		case it.request != nil:
-			c.reply(ctx, it.request)
+			c.reply(ctx, it.request, it.era)
 		default:
-			c.see(it.update)
+			c.see(it.update, it.era)
 		}
 	}
 }
 
-func (c *conn) see(update agent.Update) {
+func (c *conn) see(update agent.Update, era int64) {
 	defer func() {
 		if r := recover(); r != nil {
 			c.log.Error("a watcher panicked", chat.KeyErr, fmt.Sprint(r), "stack", string(debug.Stack()))
 		}
 	}()
-	c.peer.saw(update)
+	c.peer.saw(update, era)
 }
 
 // response is what we answer.
@@ -257,9 +259,9 @@ type response struct {
 	Error   *wireError      `json:"error,omitempty"`
 }
 
-func (c *conn) reply(ctx context.Context, m *message) {
+func (c *conn) reply(ctx context.Context, m *message, era int64) {
 	answer := response{JSONRPC: "2.0", ID: m.ID}
-	result, err := c.asked(ctx, m)
+	result, err := c.asked(ctx, m, era)
 	if err != nil {
 		if !errors.As(err, &answer.Error) {
 			answer.Error = &wireError{Code: codeInternal, Message: err.Error()}
@@ -275,7 +277,7 @@ func (c *conn) reply(ctx context.Context, m *message) {
 	_ = c.enqueue(ctx, frame{line: line, sent: make(chan struct{})})
 }
 
-func (c *conn) asked(ctx context.Context, m *message) (result json.RawMessage, err error) {
+func (c *conn) asked(ctx context.Context, m *message, era int64) (result json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			c.log.Error("answering the agent panicked", "method", short(m.Method, 80), chat.KeyErr, fmt.Sprint(r),
@@ -283,5 +285,5 @@ func (c *conn) asked(ctx context.Context, m *message) (result json.RawMessage, e
 			err = &wireError{Code: codeInternal, Message: "internal error"}
 		}
 	}()
-	return c.peer.answer(ctx, m.Method, m.Params)
+	return c.peer.answer(ctx, m, era)
 }

@@ -11,10 +11,11 @@ import (
 )
 
 // answer serves the agent's requests: files of its own folders, and permission. Everything else is unknown here.
-func (s *session) answer(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	switch method {
+func (s *session) answer(ctx context.Context, m *message, era int64) (json.RawMessage, error) {
+	params := m.Params
+	switch m.Method {
 	case sdk.ClientMethodSessionRequestPermission:
-		return s.permit(ctx, params)
+		return s.permit(ctx, params, era)
 	case sdk.ClientMethodFsReadTextFile:
 		return s.readFile(params)
 	case sdk.ClientMethodFsWriteTextFile:

@@ -24,6 +24,7 @@ type item struct {
 	request *message
 	call    *call
 	reply   *message
+	era     int64 // how many prompts had been begun when it came
 	size    int
 }
 
@@ -77,7 +78,7 @@ func (b *inbox) grow(it *item) bool {
 	}
 	if n := len(b.items); n > 0 && !b.closed {
 		last := &b.items[n-1]
-		if last.update == it.update && len(last.text)+len(piece) <= chunkLimit {
+		if last.update == it.update && last.era == it.era && len(last.text)+len(piece) <= chunkLimit {
 			last.text = append(last.text, piece...)
 			last.size += len(piece)
 			b.bytes += len(piece)

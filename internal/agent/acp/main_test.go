@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 // quick are settings under which nothing takes long.
 func quick() Config {
 	cfg := Defaults()
-	cfg.ConnectTimeoutMs, cfg.CancelGraceMs, cfg.PromptTimeoutMs = 20_000, 5_000, 60_000
+	cfg.ConnectTimeoutMs, cfg.CancelGraceMs, cfg.PromptTimeoutMs, cfg.WarmSpare = 20_000, 5_000, 60_000, 0
 	return cfg
 }
 

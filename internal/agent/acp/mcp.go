@@ -35,10 +35,10 @@ func (s *session) offer(servers []sdk.McpServer, m MCPServer) []sdk.McpServer {
 		}
 		return append(servers, sdk.McpServer{Stdio: &sdk.McpServerStdio{Name: m.Name, Command: m.Command,
 			Args: append([]string{}, m.Args...), Env: env}})
-	case m.Transport == "http" && s.mcp.Http:
+	case m.Transport == "http" && s.caps.McpCapabilities.Http:
 		return append(servers, sdk.McpServer{Http: &sdk.McpServerHttpInline{Type: "http", Name: m.Name, Url: m.URL,
 			Headers: headers}})
-	case m.Transport == "sse" && s.mcp.Sse:
+	case m.Transport == "sse" && s.caps.McpCapabilities.Sse:
 		return append(servers, sdk.McpServer{Sse: &sdk.McpServerSseInline{Type: "sse", Name: m.Name, Url: m.URL,
 			Headers: headers}})
 	}

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,7 +14,15 @@ import (
 )
 
 // open makes the session ready. What it has begun when it fails, Close ends.
-func (s *session) open(ctx context.Context, o agent.Opening) (err error) {
+func (s *session) open(ctx context.Context, o agent.Opening) error {
+	if err := s.start(ctx, o); err != nil {
+		return err
+	}
+	return s.begin(ctx, o)
+}
+
+// start starts the process and greets it.
+func (s *session) start(ctx context.Context, o agent.Opening) (err error) {
 	if s.stand, err = s.agent.deps.Enter(o.Workspace); err != nil {
 		return err
 	}
@@ -23,18 +32,16 @@ func (s *session) open(ctx context.Context, o agent.Opening) (err error) {
 		}
 	}
 	s.errors = &stderr{log: s.log}
-	s.token = callerSession(o)
 	if s.child, err = s.agent.spawn(ctx, s); err != nil {
 		return err
 	}
 	s.conn = newConn(s.log, s.child.in, s.child.out, s)
-	life := context.WithoutCancel(ctx)
-	s.conn.start(life)
-	s.watching.Go(func() { s.watch(life) })
+	s.conn.start(s.life)
+	s.watching.Go(func() { s.watch(s.life) })
 	if err = s.within(ctx, "initialize", s.initialize); err != nil {
 		return s.explain(err)
 	}
-	return s.within(ctx, "open the conversation", func(ctx context.Context) error { return s.begin(ctx, o) })
+	return nil
 }
 
 // within bounds one step of the start, and says so before it is over.
@@ -80,27 +87,59 @@ func (s *session) initialize(ctx context.Context) error {
 		return fmt.Errorf("the agent speaks version %d of the protocol, we speak %d", answer.ProtocolVersion,
 			sdk.ProtocolVersionNumber)
 	}
-	s.can = agent.Can{Image: answer.AgentCapabilities.PromptCapabilities.Image, Tmp: s.stand.Tmp}
-	s.mcp = answer.AgentCapabilities.McpCapabilities
+	s.caps = answer.AgentCapabilities
+	more := s.caps.SessionCapabilities
+	s.can = agent.Can{Image: s.caps.PromptCapabilities.Image, Tmp: s.stand.Tmp, Load: s.caps.LoadSession,
+		Resume: more.Resume != nil, Fork: more.Fork != nil}
+	return s.signIn(ctx, answer.AuthMethods)
+}
+
+// signIn chooses the profile's way of signing in, where the agent has it.
+func (s *session) signIn(ctx context.Context, ways []sdk.AuthMethod) error {
+	way := s.agent.profile.SignIn
+	for _, w := range ways {
+		if way == "" || (w.Agent == nil || w.Agent.Id != way) && (w.EnvVar == nil || w.EnvVar.Id != way) {
+			continue
+		}
+		_, err := request[sdk.AuthenticateRequest, json.RawMessage](ctx, s.conn, sdk.AgentMethodAuthenticate,
+			sdk.AuthenticateRequest{MethodId: way})
+		return err
+	}
 	return nil
 }
 
+// begin opens the conversation: an earlier one where that is asked for and can be had, else a new one.
 func (s *session) begin(ctx context.Context, o agent.Opening) error {
-	answer, err := request[sdk.NewSessionRequest, opened](ctx, s.conn, sdk.AgentMethodSessionNew,
-		sdk.NewSessionRequest{Cwd: s.stand.Work, McpServers: s.servers()})
-	if err != nil {
-		return err
+	if o.Resume != "" && s.goOn(ctx, o) {
+		return s.within(ctx, "choose model and mode", func(ctx context.Context) error { return s.choose(ctx, o) })
 	}
-	if answer.SessionID == "" {
-		return errors.New("session/new: the agent gave the session no name")
-	}
+	return s.within(ctx, "open the conversation", func(ctx context.Context) error {
+		answer, err := converse(ctx, s, sdk.AgentMethodSessionNew, "")
+		if err != nil {
+			return err
+		}
+		if answer.SessionID == "" {
+			return errors.New("session/new: the agent gave the session no name")
+		}
+		s.named(answer)
+		return s.choose(ctx, o)
+	})
+}
+
+// named keeps what a conversation is called, and what it offers, from the first moment on.
+func (s *session) named(answer opened) {
+	s.began = answer
 	s.name.Store(&answer.SessionID)
+}
+
+// choose sets model and mode.
+func (s *session) choose(ctx context.Context, o agent.Opening) error {
 	model := o.Model
 	if model == "" {
 		model = s.agent.cfg.Model
 	}
-	if err := s.setModel(ctx, answer, model); err != nil {
+	if err := s.setModel(ctx, s.began, model); err != nil {
 		return err
 	}
-	return s.setMode(ctx, answer, o.Mode)
+	return s.setMode(ctx, s.began, o.Mode)
 }

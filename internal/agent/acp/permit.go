@@ -38,7 +38,7 @@ func (p permission) ask() agent.Ask {
 
 // permit asks the watcher of the running turn. Outside a turn, after its end, and for an answer that the agent
 // did not offer, the answer is «cancelled».
-func (s *session) permit(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
+func (s *session) permit(ctx context.Context, raw json.RawMessage, era int64) (json.RawMessage, error) {
 	var p permission
 	if json.Unmarshal(raw, &p) != nil {
 		return nil, &wireError{Code: codeParams, Message: "the permission request cannot be read"}
@@ -48,7 +48,7 @@ func (s *session) permit(ctx context.Context, raw json.RawMessage) (json.RawMess
 	}
 	ask := p.ask()
 	outcome := sdk.RequestPermissionOutcome{Cancelled: &sdk.RequestPermissionOutcomeCancelled{}}
-	if chosen := s.decide(ctx, ask); offered(ask, chosen) {
+	if chosen := s.decide(ctx, ask, era); offered(ask, chosen) {
 		outcome = sdk.RequestPermissionOutcome{Selected: &sdk.RequestPermissionOutcomeSelected{
 			OptionId: sdk.PermissionOptionId(chosen.Option)}}
 	}
@@ -64,12 +64,16 @@ func offered(ask agent.Ask, a agent.Answer) bool {
 	return false
 }
 
-// decide lets the watcher answer. While a person thinks the agent is not idle.
-func (s *session) decide(ctx context.Context, ask agent.Ask) agent.Answer {
+// decide lets the watcher answer. While a person thinks the agent is not idle. Some agents ask before they show the
+// call that they ask for: the watcher sees it first all the same.
+func (s *session) decide(ctx context.Context, ask agent.Ask, era int64) agent.Answer {
 	s.turnLock.Lock()
 	defer s.turnLock.Unlock()
-	if s.turn == nil {
+	if s.turn == nil || era < s.turn.era {
 		return agent.Answer{}
+	}
+	if !s.turn.shown[ask.Call] {
+		s.turn.see(agent.ToolCall{ID: ask.Call, Title: ask.Title, Kind: ask.Kind, Status: agent.StatusPending})
 	}
 	s.asking.Store(true)
 	defer s.conn.stamp()

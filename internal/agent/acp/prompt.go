@@ -71,7 +71,7 @@ func (s *session) play(ctx context.Context, t *turn, content []block, over func(
 		return agent.Result{}, fmt.Errorf("prompt: %w", err)
 	}
 	if made.err != nil {
-		return agent.Result{}, fmt.Errorf("prompt: %w", made.err)
+		return agent.Result{}, fmt.Errorf("prompt: %w", s.spelt(made.err))
 	}
 	var answer sdk.PromptResponse
 	if err := json.Unmarshal(made.result, &answer); err != nil {
@@ -152,6 +152,9 @@ func (s *session) probe(ctx context.Context, made *call) bool {
 func (s *session) cancel(ctx context.Context, made *call) error {
 	cause := context.Cause(ctx)
 	grace := ms(s.agent.cfg.CancelGraceMs)
+	if lost := s.agent.profile.LostWhenCancelled; lost > 0 && (s.asking.Load() || s.cutOff.Load()) {
+		grace = min(grace, lost)
+	}
 	last, end := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer end()
 	unsent := time.NewTimer(min(unsentGrace, grace))

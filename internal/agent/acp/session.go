@@ -33,25 +33,32 @@ var (
 
 // session is one process and the one conversation with it.
 type session struct {
-	agent   *Agent
-	log     *slog.Logger
-	stand   *workspace.Stand
-	door    tool.Door
-	child   *child
-	conn    *conn
-	errors  *stderr
-	token   string // the id that the skill API knows the session by
+	agent  *Agent
+	log    *slog.Logger
+	stand  *workspace.Stand
+	door   tool.Door
+	child  *child
+	conn   *conn
+	errors *stderr
+	token  string                     // the id that the skill API knows the session by
+	next   func(life context.Context) // what is done when the session has been closed; may be nil
+
+	//nolint:containedctx // a conversation is closed by a call that has none; only its values are used
+	life    context.Context
 	command string // the command line, for errors
 
 	name  atomic.Pointer[string] // the agent's own name for the session; nil before it has one
 	can   agent.Can
-	mcp   sdk.McpCapabilities
+	caps  sdk.AgentCapabilities
+	began opened                   // what the agent offered when the conversation was opened
 	yolo  atomic.Bool              // the agent is in the mode in which it asks nobody
 	after struct{ cancelled bool } // how the turn before ended; only Prompt uses it
 
 	turnLock sync.Mutex // held while the watcher is called
 	turn     *turn
 	asking   atomic.Bool // a permission request waits for its answer
+	cutOff   atomic.Bool // the turn ended before somebody had answered one
+	spoke    int64       // the turn, by its era, in which words of the agent's own came; only the reader uses it
 
 	watching sync.WaitGroup
 	over     chan struct{} // closed when the process and all its descendants are gone
@@ -116,6 +123,7 @@ func (s *session) exit() string {
 func (s *session) Close() error {
 	s.closing.Do(func() {
 		if s.conn != nil {
+			s.sayClose()
 			s.conn.fail(errClosed)
 			s.watching.Wait()
 			s.conn.wait()
@@ -128,6 +136,9 @@ func (s *session) Close() error {
 			s.closeErr = errors.Join(s.closeErr, s.stand.Leave())
 		}
 		s.agent.left(s)
+		if s.next != nil {
+			s.next(s.life)
+		}
 	})
 	if s.closeErr != nil {
 		return fmt.Errorf("close session: %w", s.closeErr)

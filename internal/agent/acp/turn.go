@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	sdk "github.com/coder/acp-go-sdk"
 
@@ -15,8 +16,22 @@ import (
 type turn struct {
 	watch  func(agent.Update)
 	permit func(ctx context.Context, ask agent.Ask) agent.Answer
-	seen   bool        // something came in this turn
-	usage  agent.Usage // the last that the agent said about it
+	era    int64           // of what comes after its prompt has been begun
+	seen   bool            // something came in this turn
+	shown  map[string]bool // the tool calls that the watcher knows
+	usage  agent.Usage     // the last that the agent said about it
+}
+
+// see shows an update to the watcher.
+func (t *turn) see(update agent.Update) {
+	t.seen = true
+	switch u := update.(type) {
+	case agent.Usage:
+		t.usage = u
+	case agent.ToolCall:
+		t.shown[u.ID] = true
+	}
+	t.watch(update)
 }
 
 // errTurnOver ends the permission requests of a turn that has ended.
@@ -31,7 +46,8 @@ func (s *session) enterTurn(ctx context.Context, w agent.Watcher) (_ *turn, over
 		return nil, nil, errors.New("prompt: another prompt is running in this session")
 	}
 	questions, end := context.WithCancelCause(ctx)
-	s.turn = &turn{watch: w.Saw, permit: func(link context.Context, ask agent.Ask) agent.Answer {
+	s.cutOff.Store(false)
+	s.turn = &turn{watch: w.Saw, era: s.conn.era.Load() + 1, shown: map[string]bool{}, permit: func(link context.Context, ask agent.Ask) agent.Answer {
 		ctx, cancel := context.WithCancelCause(questions)
 		defer cancel(nil)
 		defer context.AfterFunc(link, func() { cancel(agent.ErrGone) })()
@@ -40,6 +56,7 @@ func (s *session) enterTurn(ctx context.Context, w agent.Watcher) (_ *turn, over
 		}
 		a := w.Permit(ctx, ask)
 		if ctx.Err() != nil {
+			s.cutOff.Store(true)
 			return agent.Answer{} // nobody may answer for a turn that is over
 		}
 		return a
@@ -72,24 +89,37 @@ func (s *session) notice(method string, params json.RawMessage) (agent.Update, b
 	if !known {
 		s.log.Debug("ignored an update of a kind that is not known")
 	}
+	if m, ok := update.(agent.Message); ok && s.warns(m.Text) {
+		return nil, true
+	}
 	return update, known
 }
 
-// saw hands an update to the watcher; what comes outside a turn is not for anybody.
-func (s *session) saw(update agent.Update) {
+// warns tells an agent's own warning, with which it begins a turn, from what it has to say. Only the reader calls it.
+func (s *session) warns(words string) bool {
+	if era := s.conn.era.Load(); s.spoke != era {
+		for _, begin := range s.agent.profile.Warnings {
+			if strings.HasPrefix(strings.TrimSpace(words), begin) {
+				return true
+			}
+		}
+		s.spoke = era
+	}
+	return false
+}
+
+// saw hands an update to the watcher. What comes outside a turn is not for anybody, and neither is what came before
+// the turn's prompt: an agent may tell an earlier conversation again for as long as it likes.
+func (s *session) saw(update agent.Update, era int64) {
 	s.turnLock.Lock()
 	defer s.turnLock.Unlock()
 	if s.door.Touch != nil {
 		s.door.Touch()
 	}
-	if s.turn == nil {
+	if s.turn == nil || era < s.turn.era {
 		return
 	}
-	s.turn.seen = true
-	if u, ok := update.(agent.Usage); ok {
-		s.turn.usage = u
-	}
-	s.turn.watch(update)
+	s.turn.see(update)
 }
 
 // content makes the blocks of a prompt what the protocol calls them.

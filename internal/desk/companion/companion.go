@@ -22,7 +22,7 @@ import (
 // Desk attends to turns. Safe for concurrent use.
 type Desk struct{ deps Deps }
 
-// Deps is what the desk works with. All are needed, except Audit.
+// Deps is what the desk works with. All are needed, except Audit and Session.
 type Deps struct {
 	Agent   agent.Agent
 	Model   string // "" leaves the agent's own choice
@@ -34,6 +34,9 @@ type Deps struct {
 	Now     func() time.Time
 	Log     *slog.Logger
 
+	// Session returns the id for a turn's tool session, that of an agent that waits for it where there is one; nil
+	// makes a new id for each.
+	Session func(chat.Turn) string
 	// Policy is what decides on the agent's permission requests.
 	Policy func(t chat.Turn, session string, yolo bool) permission.Policy
 	// Yolo reports whether the agent may do everything in answer to an event, and what says so.

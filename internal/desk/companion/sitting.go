@@ -26,13 +26,20 @@ type sitting struct {
 }
 
 func (d *Desk) sit(ctx context.Context, t chat.Turn, ev chat.Event, looping func()) *sitting {
-	session := tool.NewSession(d.deps.Now())
+	session := d.session(t)
 	s := &sitting{Desk: d, turn: t, seat: d.deps.Box.Seat(session, d.deps.Tools, func(string) { looping() })}
 	s.request = briefing.Request{Turn: t, Session: session, Agent: d.deps.Agent.Name(), Model: d.deps.Model}
 	s.request.Yolo, s.source = d.deps.Yolo(ev)
 	s.res = desk.Result{Session: session, Agent: s.request.Agent, Model: s.request.Model}
 	s.watch = &watcher{ctx: ctx, sitting: s, policy: d.deps.Policy(t, session, s.request.Yolo), calls: map[string]call{}}
 	return s
+}
+
+func (d *Desk) session(t chat.Turn) string {
+	if d.deps.Session != nil {
+		return d.deps.Session(t)
+	}
+	return tool.NewSession(d.deps.Now())
 }
 
 // run opens the agent's session, prompts it, and once more when it ended its turn without a word.
@@ -69,7 +76,7 @@ func (s *sitting) run(ctx context.Context) (desk.Result, error) {
 // opening asks for everything only where the configuration says so.
 func (s *sitting) opening() agent.Opening {
 	who := s.turn.From
-	o := agent.Opening{Tools: s.seat, Model: s.deps.Model,
+	o := agent.Opening{Tools: s.seat, Model: s.deps.Model, At: s.turn.Place.Kind,
 		Workspace: workspace.Ref{Platform: who.Platform, User: who.ID, Session: s.seat.Session()}}
 	if s.request.Yolo {
 		o.Mode = "yolo"
