@@ -78,6 +78,17 @@ func (f *fake) welcome(more string) {
 	f.answer(f.next(), `{"sessionId":"s1"`+more+`}`)
 }
 
+// serve answers what opens a session, until there is no more.
+func (f *fake) serve() {
+	for m := f.next(); m.Method != ""; m = f.next() {
+		if m.Method == "initialize" {
+			f.answer(m, `{"protocolVersion":1}`)
+			continue
+		}
+		f.answer(m, `{"sessionId":"s1"}`)
+	}
+}
+
 func (f *fake) chunk(text string) {
 	f.line(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":`+
 		`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%q}}}}`, text)
