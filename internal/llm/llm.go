@@ -19,7 +19,7 @@ type Model interface {
 	// Ask sends the conversation and hands each piece of the answer to saw, on one goroutine, as it comes. It
 	// returns the whole answer when the stream has ended well. It tries again, while nothing was seen yet, on what
 	// may pass (429, 5xx, 529, a broken connection), for as long as ctx and the provider's delay allow. Errors are
-	// Problems; no error and no log holds a key.
+	// Problems, or the cause for which ctx ended; no error and no log holds a key.
 	Ask(ctx context.Context, q Question, saw func(Piece)) (Answer, error)
 }
 
@@ -120,7 +120,12 @@ type Problem struct {
 	Kind  ProblemKind
 	Say   string
 	After time.Duration // how long the provider asks to wait; 0 when it does not say
-	Err   error         // for the operator
+	Err   error         // for the operator; as safe as Say
+
+	Provider, Model string // whom it is about
+	Setting         string // where the key of that provider is set, for BadKey
+
+	cut bool // the connection broke, which may be mended by asking again
 }
 
 // ProblemKind tells apart what a caller does something about.

@@ -58,7 +58,7 @@ func read(body []byte) (Request, error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return Request{}, err
 	}
-	q := Request{Model: in.Model, Stream: in.Stream, Body: body}
+	q := Request{API: Chat, Model: in.Model, Stream: in.Stream, Body: body}
 	calls := map[string]string{}
 	var all strings.Builder
 	for _, m := range in.Messages {

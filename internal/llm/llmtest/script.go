@@ -27,8 +27,9 @@ type Rule struct {
 }
 
 // Match holds conditions, of which all that are set must hold. Strings are regular expressions, but for the names
-// of tools.
+// of tools and API.
 type Match struct {
+	API        string // Chat or Messages
 	System     string // over the system text
 	LastUser   string // over the newest words of the user
 	AnyText    string // over all text
@@ -40,35 +41,67 @@ type Match struct {
 	HasImage   bool   // the newest message of the user has a picture
 }
 
+// What a client may speak.
+const (
+	Chat     = "chat"      // OpenAI's chat completions
+	Messages = "anthropic" // Anthropic's messages
+)
+
 // Reply is an answer.
 type Reply struct {
 	Thinking  string
+	Signature string // the proof of the thinking; in a chat it is Gemini's, of the first call
+	Redacted  string // thinking that only the provider can read; not in a chat
 	Text      string // {{last_user}}, {{tool_result}}, {{tools}} are filled in
 	ToolCalls []ToolCall
-	Finish    string // stop (default), length; tool calls set their own
+	Finish    string // stop (default), length, refusal; tool calls set their own
 
 	Status     int    // an error: 400, 429, 500 …
 	Error      string // its words
+	Code       string // its kind, as the provider has it: overloaded_error, insufficient_quota …
 	RetryAfter string // its header
+	FailAfter  int    // the error comes in the stream, after so many chunks; Status is not sent then
+	Redirect   string // the answer is a redirect to this address
+	Raw        string // sent as it is, with status 200 and the type RawType
+	RawType    string
 
 	Usage     Usage           // made up from the lengths when zero
 	Hold      <-chan struct{} // no byte is answered before it is closed, or the client is gone
 	HoldRest  <-chan struct{} // the same after the first chunk of a stream
+	Drop      bool            // the connection is closed without an answer
+	CutFirst  bool            // the connection is cut before the first chunk
 	CutAfter  int             // the connection is cut after so many chunks
 	Garbage   bool            // an unparsable line in the stream
 	ChunkSize int             // runes in a chunk (12)
+	Comments  bool            // lines that say nothing before each chunk, as proxies send them
+	NoDone    bool            // the stream ends without its last event
+
+	Split     bool   // in a stream, the arguments of calls come in pieces; in a chat, those of all calls mixed
+	Index     string // in a streamed chat, how calls are numbered: "" as they should, Zero or None
+	Reasoning bool   // in a chat, thinking is called reasoning and not reasoning_content
 }
+
+// What servers of a chat make of the numbers of calls.
+const (
+	Zero = "zero" // each has the number 0
+	None = "none" // none has a number
+)
 
 // ToolCall is a call that the model wants. Arguments are JSON; "" is {}. {{found}} in them is what the first
 // parentheses of the rule's AnyText matched: a model that read something can name it.
-type ToolCall struct{ Name, Arguments string }
+type ToolCall struct {
+	Name, Arguments string
+	Wrong           bool // Arguments are no JSON, and meant so
+}
 
-// Usage is what an answer cost, in tokens.
-type Usage struct{ Input, Output int }
+// Usage is what an answer cost, in tokens; Cached of Input were read before.
+type Usage struct{ Input, Output, Cached int }
 
 // Request is a request as the script sees it.
 type Request struct {
 	Path       string
+	Query      string // what follows the path in the address
+	API        string // Chat or Messages
 	Rule       string // which rule answered: its name, "default", "auth" or "unknown path"
 	Keyed      bool   // a key was sent
 	Model      string
@@ -105,7 +138,7 @@ func (s *Script) compile() error {
 			r.patterns[key] = compiled
 		}
 		for _, c := range r.Reply.ToolCalls {
-			if c.Arguments != "" && !json.Valid([]byte(c.Arguments)) {
+			if c.Arguments != "" && !c.Wrong && !json.Valid([]byte(c.Arguments)) {
 				return fmt.Errorf("rule %q: the arguments of %s are no JSON", r.Name, c.Name)
 			}
 		}
@@ -119,7 +152,7 @@ func (s *Script) compile() error {
 func (r *Rule) matches(q Request) bool {
 	m := r.Match
 	fits := func(key, text string) bool { return r.patterns[key] == nil || r.patterns[key].MatchString(text) }
-	return fits("system", q.System) && fits("last", q.LastUser) && fits("any", q.AllText) &&
+	return (m.API == "" || m.API == q.API) && fits("system", q.System) && fits("last", q.LastUser) && fits("any", q.AllText) &&
 		(m.HasTool == "" || slices.Contains(q.Tools, m.HasTool)) &&
 		(m.LacksTool == "" || !slices.Contains(q.Tools, m.LacksTool)) &&
 		(m.AfterTool == "" || q.AfterTool && fits("after", q.ToolName)) &&

@@ -1,0 +1,98 @@
+package llm
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"familiar/internal/secret"
+)
+
+// provider is what we know of one.
+type provider struct {
+	id      string
+	title   string // for people; "" takes the host of the address
+	base    string // address, up to what all paths have in common
+	env     string // where its key is looked for; "" when it needs none
+	speaks  dialect
+	isLocal bool
+	images  int // the largest picture that it takes, in bytes
+}
+
+// dialect is a language of the wire.
+type dialect int
+
+const (
+	chat     dialect = iota // OpenAI's chat completions
+	messages                // Anthropic's messages
+)
+
+const compatible = "compatible"
+
+// largestImage is what most providers take, in bytes. Anthropic takes 5 MiB of base64.
+const (
+	largestImage          = 15 << 20
+	largestAnthropicImage = 5 << 20 / 4 * 3
+)
+
+// providers stand in the order in which they are looked for.
+var providers = []provider{
+	{id: "anthropic", title: "Anthropic", base: "https://api.anthropic.com", env: "ANTHROPIC_API_KEY", speaks: messages, images: largestAnthropicImage},
+	{id: "openai", title: "OpenAI", base: "https://api.openai.com/v1", env: "OPENAI_API_KEY", images: largestImage},
+	{id: "openrouter", title: "OpenRouter", base: "https://openrouter.ai/api/v1", env: "OPENROUTER_API_KEY", images: largestImage},
+	{id: "gemini", title: "Google Gemini", base: "https://generativelanguage.googleapis.com/v1beta/openai", env: "GEMINI_API_KEY", images: largestImage},
+	{id: "ollama", title: "Ollama", base: "http://127.0.0.1:11434/v1", isLocal: true, images: largestImage},
+	{id: compatible, isLocal: true, images: largestImage},
+}
+
+func providerOf(id string) (provider, bool) {
+	i := slices.IndexFunc(providers, func(p provider) bool { return p.id == id })
+	if i < 0 {
+		return provider{}, false
+	}
+	return providers[i], true
+}
+
+// place is a provider at an address with a key.
+type place struct {
+	provider
+	key secret.Value
+}
+
+// at returns where a configured provider is. A key that is not configured is looked for in env.
+func at(id, base string, key secret.Value, env func(string) string) (place, error) {
+	known, ok := providerOf(id)
+	if !ok {
+		return place{}, Problem{Kind: NoModel, Say: "llm.provider: " + id + " is not known; it is one of " + strings.Join(Providers(), ", ")}
+	}
+	p := place{known, key}
+	if base != "" {
+		p.base = strings.TrimRight(base, "/")
+	}
+	if p.speaks == messages { // people write the address with and without it
+		p.base = strings.TrimSuffix(p.base, "/v1")
+	}
+	if p.title == "" {
+		p.title = p.id
+		if u, err := url.Parse(p.base); err == nil && u.Host != "" {
+			p.title = u.Host
+		}
+	}
+	if !p.key.Set() && p.env != "" {
+		p.key = secret.New(env(p.env))
+	}
+	if !p.key.Set() && !p.isLocal {
+		return place{}, p.problem("", BadKey, nil)
+	}
+	return p, nil
+}
+
+// problem makes one about this place.
+func (p place) problem(model string, kind ProblemKind, err error) Problem {
+	made := Problem{Kind: kind, Err: err, Provider: p.title, Model: model, Setting: "llm.apiKey"}
+	if p.env != "" {
+		made.Setting = p.env
+	}
+	made.Say = made.In("en")
+	return made
+}
