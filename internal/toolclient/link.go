@@ -63,7 +63,7 @@ func (l *link) transport(ctx context.Context, place Place) (mcp.Transport, error
 	spec := process.Spec{Path: l.server.Command, Args: l.server.Args, Dir: place.Dir,
 		Env: append(append([]string{}, place.Env...), l.server.Env...)}
 	if place.Walls != nil {
-		spec.Walls = place.Walls(l.server.Command)
+		spec.Walls = place.Walls(l.server)
 	}
 	p, err := process.Start(ctx, spec)
 	if err != nil {

@@ -31,7 +31,7 @@ type Server struct {
 type Place struct {
 	Dir   string
 	Env   []string // KEY=value
-	Walls func(program string) *process.Walls
+	Walls func(Server) *process.Walls
 	Leave func() error // is called when every server is gone; may be nil
 }
 

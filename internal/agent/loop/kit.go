@@ -51,8 +51,8 @@ func newKit(w words, caller tool.Caller, foreign []toolclient.Tool, setup Setup)
 	if setup.Plan {
 		k.add(planTool, llm.Tool{Doc: w.PlanDoc, Params: planParams}, entry{kind: agent.KindThink, plan: true})
 	}
-	for _, t := range foreign {
-		k.add(t.Server+"_"+t.Name, llm.Tool{Doc: t.Doc, Params: t.Params}, entry{kind: agent.KindOther,
+	for _, t := range foreign { // a name or an input of theirs must never look like something that is allowed unasked
+		k.add(t.Server+"_"+t.Name, llm.Tool{Doc: t.Doc, Params: t.Params}, entry{kind: agent.KindFetch,
 			asks: !t.Trusted, foreign: true, run: abroad(t)})
 	}
 	return k

@@ -205,3 +205,32 @@ func TestTrimKeepsPairs(t *testing.T) {
 		}
 	})
 }
+
+// FuzzHistory: whatever lies on a disk, reading it ends with an error or with a conversation that can go on.
+func FuzzHistory(f *testing.F) {
+	for _, seed := range []string{
+		`{"version":1,"messages":[{"role":"user","parts":[{"type":"text","text":"q"}]},{"role":"assistant","parts":[{"type":"call","id":"1","name":"x","input":"{}"}]}]}`,
+		`{"version":1,"foreign":true,"messages":[{"role":"user","parts":[{"type":"image","mime":"image/png","data":"iVBORw0KGgo="},{"type":"text","text":"\ud800"}]}]}`,
+		`{"version":1,"messages":[{"role":"assistant","parts":[{"type":"result","id":"1"},{"type":"thinking","text":"t"},null,3]}]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var h History
+		if json.Unmarshal(data, &h) != nil {
+			return
+		}
+		repaired, _ := Repair(h)
+		if say := flaw(repaired.Messages); say != "" {
+			t.Fatal(say)
+		}
+		again, err := json.Marshal(repaired)
+		var back History
+		if err != nil || json.Unmarshal(again, &back) != nil {
+			t.Fatal("it cannot be kept", err)
+		}
+		if _, done := Repair(back); done.Any() {
+			t.Fatalf("kept, it is damaged: %+v", done)
+		}
+	})
+}
