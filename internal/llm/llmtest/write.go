@@ -19,6 +19,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("POST /v1/messages", func(w http.ResponseWriter, r *http.Request) {
 		s.serve(w, r, Messages, readMessages, speech{streamMessages, wholeMessages})
 	})
+	s.agents(mux)
 	mux.HandleFunc("GET /v1/models", s.models)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -101,6 +102,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, api string, read 
 // key returns the key that came with a request, in the header that either dialect has for it.
 func key(r *http.Request) string {
 	if k := r.Header.Get("X-Api-Key"); k != "" {
+		return k
+	}
+	if k := r.Header.Get("X-Goog-Api-Key"); k != "" {
 		return k
 	}
 	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
