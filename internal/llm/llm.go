@@ -115,7 +115,7 @@ const (
 type Usage struct{ Input, Output, Cached int }
 
 // Problem is why a question was not answered. Say is safe to show: it holds no key and nothing of the
-// conversation.
+// conversation. What can be done about it, and other languages, are to be had from In.
 type Problem struct {
 	Kind  ProblemKind
 	Say   string
@@ -144,7 +144,7 @@ const (
 	Unreached  ProblemKind = "unreached" // no connection
 )
 
-func (p Problem) Error() string { return p.Say }
+func (p Problem) Error() string { return p.In("en") }
 func (p Problem) Unwrap() error { return p.Err }
 
 // Is reports whether an error is a Problem of that kind.

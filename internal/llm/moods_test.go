@@ -75,8 +75,8 @@ func TestTriesAgain(t *testing.T) {
 func TestGivesUp(t *testing.T) {
 	each(t, func(t *testing.T, provider string) {
 		r := newRig(t, provider, answers(llmtest.Reply{Status: 529, Code: "overloaded_error", RetryAfter: "2"}))
-		if p := r.fails(t, say("hello"), Overloaded); p.After != 2*time.Second || len(r.server.Requests()) != maxTries || !strings.Contains(p.Say, "2s") {
-			t.Errorf("after %v, %d requests, says %q", p.After, len(r.server.Requests()), p.Say)
+		if p := r.fails(t, say("hello"), Overloaded); p.After != 2*time.Second || len(r.server.Requests()) != maxTries || !strings.Contains(p.In("en"), "2 s") {
+			t.Errorf("after %v, %d requests, says %q", p.After, len(r.server.Requests()), p.In("en"))
 		}
 		// A delay that nobody can wait for is told at once.
 		r = newRig(t, provider, answers(llmtest.Reply{Status: 429, RetryAfter: "3600"}))

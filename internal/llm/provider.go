@@ -93,6 +93,6 @@ func (p place) problem(model string, kind ProblemKind, err error) Problem {
 	if p.env != "" {
 		made.Setting = p.env
 	}
-	made.Say = made.In("en")
+	made.Say, _ = made.texts("en")
 	return made
 }

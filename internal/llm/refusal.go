@@ -173,7 +173,6 @@ func (w *wire) refusal(got refusal, text string, after time.Duration) Problem {
 	}
 	p := w.c.place.problem(w.c.model, got.kind(), errors.New(text))
 	p.After = after
-	p.Say = p.In("en")
 	return p
 }
 

@@ -129,14 +129,14 @@ func TestCheck(t *testing.T) {
 }
 
 func TestProblemsSpeakEveryLanguage(t *testing.T) {
-	var texts map[ProblemKind]map[string]string
+	var texts map[ProblemKind]map[string][2]string
 	if err := json.Unmarshal(problemTexts, &texts); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []ProblemKind{BadKey, NoModel, NoCredit, Overfull, Declined, Overloaded, Silent, Broken, Unreached, BadImage, Rejected} {
+	for _, kind := range []ProblemKind{BadKey, NoModel, NoCredit, Overfull, Declined, Overloaded, Silent, Broken, Unreached, BadImage, Rejected, unchosen} {
 		for _, language := range []string{"en", "zh-TW", "zh-CN"} {
 			p := Problem{Kind: kind, Provider: "Prov", Model: "mod", Setting: "set"}
-			if texts[kind][language] == "" || strings.ContainsAny(p.In(language), "{}") {
+			if texts[kind][language][0] == "" || texts[kind][language][1] == "" || strings.ContainsAny(p.In(language), "{}") {
 				t.Errorf("%s in %s: %q", kind, language, p.In(language))
 			}
 		}
@@ -144,7 +144,7 @@ func TestProblemsSpeakEveryLanguage(t *testing.T) {
 	if p := (Problem{Kind: BadKey, Say: "own words"}); p.In("zh-TW") != "own words" {
 		t.Errorf("says %q", p.In("zh-TW"))
 	}
-	if len(texts) != 11 {
+	if len(texts) != 12 {
 		t.Errorf("%d kinds have texts", len(texts))
 	}
 }
