@@ -48,6 +48,7 @@ func nextOf(kind llm.ProblemKind) phrase.Key {
 		return phrase.NextLater
 	case llm.Unreached:
 		return phrase.NextUnreached
+	case llm.BadImage, llm.Rejected: // nothing but the log says more
 	}
 	return phrase.NextLog
 }

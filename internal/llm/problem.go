@@ -15,7 +15,7 @@ const (
 )
 
 // unchosen is NoModel for whoever named none; it has words of its own.
-const unchosen ProblemKind = "unchosen"
+const unchosen = "unchosen"
 
 //go:embed texts/problems.json
 var problemTexts []byte
