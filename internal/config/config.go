@@ -12,10 +12,12 @@ import (
 	"strings"
 
 	"familiar/internal/agent/acp"
+	"familiar/internal/agent/loop"
 	"familiar/internal/audit"
 	"familiar/internal/briefing"
 	"familiar/internal/chat"
 	"familiar/internal/gate"
+	"familiar/internal/llm"
 	"familiar/internal/logging"
 	"familiar/internal/memory"
 	"familiar/internal/outbox"
@@ -30,6 +32,7 @@ type Config struct {
 	Version   int               `yaml:"version" doc:"version of this format; 1 is the only one"`
 	Bot       Bot               `yaml:"bot" doc:"who this bot is and whom it serves"`
 	Agent     Agent             `yaml:"agent" doc:"who thinks for the bot"`
+	LLM       LLM               `yaml:"llm" doc:"which model provider answers the built-in agent"`
 	Platforms Platforms         `yaml:"platforms" doc:"where the bot is reached; a platform that is written here and not switched off is on"`
 	Access    gate.Config       `yaml:"access" doc:"who is heard"`
 	Outbox    outbox.Config     `yaml:"outbox" doc:"what leaves the bot, and in which form"`
@@ -54,12 +57,19 @@ type Agent struct {
 	SkillsDir  string          `yaml:"skillsDir" env:"AGENT_SKILLS_DIR" doc:"folder of skills of your own"`
 }
 
+// LLM is the section llm: who answers the built-in agent, and how much it may ask.
+type LLM struct {
+	llm.Config `yaml:",inline"`
+	Budgets    loop.Config `yaml:"budgets" doc:"how much one turn and one conversation of the built-in agent may cost"`
+}
+
 // Defaults returns the configuration without any file: a companion on its own page.
 func Defaults() Config {
 	return Config{
 		Version:   1,
 		Bot:       defaultBot(),
 		Agent:     Agent{Config: acp.Defaults(), Briefing: briefing.Defaults(), SkillsDir: "skills"},
+		LLM:       LLM{Config: llm.Defaults(), Budgets: loop.Defaults()},
 		Platforms: Platforms{Web: web.Defaults()},
 		Access:    gate.Defaults(),
 		Outbox:    outbox.Defaults(),
@@ -81,6 +91,8 @@ func (c *Config) Check(r *setting.Report) {
 	c.Bot.Check(r.At("bot"))
 	c.Agent.Config.Check(r.At("agent"))
 	c.Agent.Briefing.Check(r.At("agent"))
+	c.LLM.Config.Check(r.At("llm"))
+	c.LLM.Budgets.Check(r.At("llm.budgets"))
 	c.Platforms.Web.Check(r.At("platforms.web"))
 	c.Access.Check(r.At("access"))
 	c.Outbox.Check(r.At("outbox"))

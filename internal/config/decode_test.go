@@ -71,7 +71,7 @@ func TestVersion(t *testing.T) {
 
 func TestNotInThisBuild(t *testing.T) {
 	for _, yaml := range []string{
-		"platforms: {web: {}, discord: {token: x}}", "platforms: {web: {}, misskey: {}}", "llm: {}", "gitBackup: {enabled: true}",
+		"platforms: {web: {}, discord: {token: x}}", "platforms: {web: {}, misskey: {}}", "llm: {triageModel: x}", "llm: {subagents: {}}", "gitBackup: {enabled: true}",
 		"store: {url: \"sqlite:\"}", "agent: {modelRouting: {}}", "access: {pairing: true}",
 		"access: {channels: [{id: web/account/a, spontaneousPost: true}]}", "bot: {desk: steward}", "bot: {desk: workbench}",
 	} {

@@ -13,8 +13,8 @@ var (
 	laterPlatforms = []string{"discord", "misskey", "telegram", "qq", "feishu", "wecom", "weixin", "webhook"}
 	laterDesks     = []string{"workbench", "steward"}
 	laterKeys      = []string{
-		"llm", "skills", "skill", "companion", "workbench", "steward", "google", "github", "weather", "home", "store",
-		"gitBackup", "metrics",
+		"llm.triageModel", "llm.subagents", "skills", "skill", "companion", "workbench", "steward", "google",
+		"github", "weather", "home", "store", "gitBackup", "metrics",
 		"bot.persona", "bot.assistantPersona", "bot.workspace",
 		"agent.permissions", "agent.modelRouting", "agent.externalSkills", "agent.autoApproveSkills",
 		"agent.gitCredential", "agent.dryRun", "agent.sandbox.networkIsolation",

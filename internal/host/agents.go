@@ -2,21 +2,18 @@ package host
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 
-	"familiar/internal/agent"
 	"familiar/internal/agent/acp"
 	"familiar/internal/agent/acp/profile"
 	"familiar/internal/chat"
-	"familiar/internal/phrase"
 	"familiar/internal/skill"
 )
 
 // openAgent is the table of who can think, in the order in which it is asked: a command of the operator's own, the
-// agent that they named, and else the first agent on PATH that we ship a restricted profile for. Where there is none
-// the bot serves all the same, and says what is missing.
+// agent that they named, the first agent on PATH that we ship a restricted profile for, and else our own on a model.
+// Where there is none the bot serves all the same, and says what is missing.
 func (h *Host) openAgent(ctx context.Context) error {
 	deps, err := h.agentDeps()
 	if err != nil {
@@ -25,6 +22,7 @@ func (h *Host) openAgent(ctx context.Context) error {
 	cfg := h.cfg.Agent.Config
 	var found profile.Profile
 	switch {
+	case cfg.Kind == "builtin": // whatever else is there
 	case cfg.ID != "":
 		found, err = h.named(ctx, deps)
 	case cfg.Command != "":
@@ -36,8 +34,8 @@ func (h *Host) openAgent(ctx context.Context) error {
 		return err
 	}
 	if found.Command == "" {
-		h.missing = h.phrases.Say(phrase.AgentMissing)
-		h.agent = nobody{h.phrases.Say(phrase.NoAgent, h.phrases.Say(phrase.AgentNext))}
+		h.own = h.openBuiltin()
+		h.agent = h.own
 		return nil
 	}
 	if !found.Restricted {
@@ -100,14 +98,4 @@ func (h *Host) agentDeps() (acp.Deps, error) {
 	}
 	return acp.Deps{Log: h.log.With("module", "Agent"), Vault: h.Vault, Enter: h.folders.Enter, Door: h.doors.Admit,
 		Skills: skills, Home: home, Parent: os.Environ()}, nil
-}
-
-// nobody is the agent of a bot that has none: it tells the person what is missing.
-type nobody struct{ say string }
-
-func (nobody) Name() string { return "" }
-func (nobody) Close() error { return nil }
-
-func (n nobody) Open(context.Context, agent.Opening) (agent.Session, error) {
-	return nil, chat.UserError{Say: n.say, Err: errors.New("there is no agent")}
 }

@@ -62,7 +62,7 @@ type Host struct {
 	doors     *toolserver.Server
 	agent     agent.Agent
 	external  *acp.Agent // the same, when it is one in a process of its own
-	missing   string     // why nobody can think; "" when somebody can
+	own       *builtin   // the same, when it is our own
 	rooms     *room.Rooms
 	commands  *command.Commands
 	login     *login.Login

@@ -10,8 +10,12 @@ import (
 // mind says who thinks, as the page and /status show it before a message leaves. Many agents name a model together
 // with its provider: anthropic/claude-sonnet-4-5.
 func (h *Host) mind() console.Agent {
-	if h.missing != "" {
-		return console.Agent{Missing: h.missing, Next: h.phrases.Say(phrase.AgentNext)}
+	if h.own != nil {
+		provider, model, ok := h.own.who()
+		if !ok {
+			return console.Agent{Missing: h.phrases.Say(phrase.AgentMissing), Next: h.phrases.Say(phrase.AgentNext)}
+		}
+		return console.Agent{Name: h.agent.Name(), Provider: provider, Model: model, Ready: true}
 	}
 	model := h.cfg.Agent.Model
 	provider, rest, named := strings.Cut(model, "/")

@@ -33,6 +33,7 @@ func (h *Host) Run(ctx context.Context) error {
 		})
 	}
 	close(h.hearing)
+	h.meet(ctx)
 	<-ctx.Done()
 	h.takeDown(outer, &sources)
 	leave()

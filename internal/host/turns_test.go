@@ -98,7 +98,10 @@ func TestLeavingCutsOffWhatTakesTooLong(t *testing.T) {
 
 func TestWithoutAnAgentThePersonIsToldWhatToDo(t *testing.T) {
 	r := live(t, dir(t), nil)
-	r.agent.Agent = nobody{r.phrases.Say(phrase.NoAgent, r.phrase(phrase.AgentNext))}
+	for _, key := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY"} {
+		t.Setenv(key, "")
+	}
+	r.agent.Agent = r.openBuiltin()
 	r.hears(event("dm1", "ann", "hello"), chat.Accepted)
 	r.until("something is said", func() bool { return len(r.net.said()) == 1 })
 	if said := r.net.said()[0]; !strings.Contains(said, "opencode-ai") {

@@ -12,7 +12,7 @@ import (
 
 // Config is the part of the section agent that an external agent needs. Durations are in milliseconds.
 type Config struct {
-	Kind             string            `yaml:"kind" env:"AGENT_KIND" doc:"auto finds an agent that we ship a restricted profile for; acp runs an external agent"`
+	Kind             string            `yaml:"kind" env:"AGENT_KIND" doc:"auto finds an agent that we ship a restricted profile for; acp runs an external agent; builtin is our own, on the model of the section llm"`
 	ID               string            `yaml:"id" env:"AGENT_DEFAULT_TYPE" doc:"the agent whose profile is used: opencode, claude, codex, gemini, qwen, copilot, kimi"`
 	Command          string            `yaml:"command" env:"AGENT_COMMAND" doc:"an agent of your own that speaks ACP on its standard streams; its own tools are not restricted by us"`
 	Args             []string          `yaml:"args" env:"AGENT_ARGS" doc:"arguments of command"`
@@ -60,6 +60,7 @@ type MCPServer struct {
 	Env       map[string]string `yaml:"env" doc:"environment of a stdio server"`
 	URL       string            `yaml:"url" doc:"address of an http or sse server"`
 	Headers   map[string]string `yaml:"headers" doc:"headers of an http or sse server"`
+	Trusted   bool              `yaml:"trusted" doc:"the built-in agent uses the server's tools without asking; what they bring stays foreign"`
 }
 
 // ourServer is the name of our own MCP server in every session.
@@ -78,11 +79,7 @@ func Defaults() Config {
 
 // Check reports what cannot work, and drops what is incomplete.
 func (c *Config) Check(r *setting.Report) {
-	if c.Kind == "builtin" {
-		r.Wrong("kind", "the agent builtin is not in this build")
-	} else {
-		r.OneOf("kind", c.Kind, "auto", "acp")
-	}
+	r.OneOf("kind", c.Kind, "auto", "acp", "builtin")
 	if c.ID != "" && c.Command == "" {
 		r.OneOf("id", c.ID, profile.IDs()...)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // ask puts the conversation to the model. A conversation that is too long for it is made shorter, and one with
-// pictures that it cannot see goes without; each once, and only while nothing was seen of an answer.
+// pictures that it cannot see, or take, goes without; each once, and only while nothing was seen of an answer.
 func (r *turn) ask(ctx context.Context) (llm.Answer, error) {
 	s := r.session
 	if most := s.agent.cfg.HistoryTokens; s.talk.total > most {
@@ -24,7 +24,7 @@ func (r *turn) ask(ctx context.Context) (llm.Answer, error) {
 			if !r.fit(s.talk.total/2, true) {
 				return answer, err
 			}
-		case llm.Is(err, llm.NoModel):
+		case llm.Is(err, llm.NoModel), llm.Is(err, llm.BadImage):
 			if !r.blind() {
 				return answer, err
 			}

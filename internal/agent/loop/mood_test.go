@@ -28,6 +28,8 @@ func TestMoods(t *testing.T) {
 		"credit":    {fails(llm.NoCredit), "", llm.NoCredit, false},
 		"too long":  {fails(llm.Overfull), "", llm.Overfull, false},
 		"declined":  {fails(llm.Declined), "", llm.Declined, false},
+		"rejected":  {fails(llm.Rejected), "", llm.Rejected, false},
+		"image":     {fails(llm.BadImage), "", llm.BadImage, false},
 		"busy":      {fails(llm.Overloaded), "", llm.Overloaded, false},
 		"silent":    {fails(llm.Silent), "", llm.Silent, false},
 		"unreached": {fails(llm.Unreached), "", llm.Unreached, false},
@@ -80,7 +82,7 @@ func TestMoods(t *testing.T) {
 						}
 					}
 				}
-				kept := c.kept || late && !slices.Contains([]llm.ProblemKind{llm.Declined, llm.Overfull, llm.NoModel}, c.kind) &&
+				kept := c.kept || late && !slices.Contains([]llm.ProblemKind{llm.Declined, llm.Rejected, llm.BadImage, llm.Overfull, llm.NoModel}, c.kind) &&
 					c.stop != agent.Refusal
 				if known := strings.Contains(wordsOf(r.whole(t).Messages), "first"); known != kept {
 					t.Errorf("what was said is known: %v, want %v", known, kept)

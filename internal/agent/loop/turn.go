@@ -155,7 +155,7 @@ func (r *turn) fail(ctx context.Context, err error) (agent.Result, error) {
 		return r.result(agent.Cancelled), context.Cause(ctx)
 	}
 	worked := len(r.session.talk.messages) > r.from+1 || r.said.Len() > 0
-	for _, kind := range []llm.ProblemKind{llm.Declined, llm.Overfull, llm.NoModel} {
+	for _, kind := range []llm.ProblemKind{llm.Declined, llm.Rejected, llm.BadImage, llm.Overfull, llm.NoModel} {
 		worked = worked && !llm.Is(err, kind)
 	}
 	if !worked {

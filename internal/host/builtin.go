@@ -1,0 +1,219 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"familiar/internal/agent"
+	"familiar/internal/agent/loop"
+	"familiar/internal/chat"
+	"familiar/internal/llm"
+	"familiar/internal/phrase"
+	"familiar/internal/process"
+	"familiar/internal/toolclient"
+	"familiar/internal/workspace"
+)
+
+// builtin is our own agent. Who answers may be known only after the network was asked, so that this happens when the
+// bot is ready, or else when the first session is opened: a bot starts without the network.
+type builtin struct {
+	deps  llm.Deps
+	limit time.Duration // for finding out who answers
+	make  func(llm.Model, llm.Config) *loop.Agent
+	none  error // what a person is told when nobody answers
+
+	look chan struct{} // holds a token while nobody finds out who answers
+
+	mu      sync.Mutex
+	section llm.Config
+	model   llm.Model
+	loop    *loop.Agent
+	closed  bool
+}
+
+// ourAgent is the name of the built-in agent, for people.
+const ourAgent = "Familiar"
+
+// openBuiltin makes the built-in agent of the section llm. Where that names no provider, it is the first whose key is
+// there, and else an Ollama on this machine, if one answers.
+func (h *Host) openBuiltin() *builtin {
+	agents := h.cfg.Agent
+	environ := os.Environ()
+	for name, key := range map[string]string{"ANTHROPIC_API_KEY": agents.AnthropicAPIKey.Reveal(), "OPENAI_API_KEY": agents.OpenAIAPIKey.Reveal(),
+		"OPENROUTER_API_KEY": agents.OpenRouterAPIKey.Reveal(), "GEMINI_API_KEY": agents.GeminiAPIKey.Reveal()} {
+		if key != "" {
+			environ = append([]string{name + "=" + key}, environ...)
+		}
+	}
+	deps := llm.Deps{Environ: environ}
+	section := h.cfg.LLM.Config
+	if found := llm.Discover(environ); section.Provider == "" && len(found) > 0 {
+		section = found[0].Fill(section)
+	}
+	section.Model = cmp.Or(section.Model, agents.Model)
+	h.Vault.Know(section.APIKey, section.Fallback.APIKey)
+	limit := time.Duration(agents.ConnectTimeoutMs) * time.Millisecond
+	b := &builtin{deps: deps, limit: limit, section: section, look: make(chan struct{}, 1),
+		none: chat.UserError{Say: h.phrases.Say(phrase.NoAgent, h.phrases.Say(phrase.AgentNext)), Err: llm.ErrNone}}
+	b.make = func(model llm.Model, section llm.Config) *loop.Agent {
+		cfg := h.cfg.LLM.Budgets
+		cfg.TimeoutMs = agents.PromptTimeoutMs
+		return loop.New(cfg, model, loop.Deps{Log: h.log.With("module", "Agent"), Servers: h.servers(), Place: h.place,
+			Connect: limit, Model: func(name string) (llm.Model, error) {
+				section.Model = name
+				return llm.Open(section, deps)
+			}})
+	}
+	b.look <- struct{}{}
+	return b
+}
+
+// Name says who thinks.
+func (*builtin) Name() string { return ourAgent }
+
+// Open opens a session, and finds out who answers when that is not known yet.
+func (b *builtin) Open(ctx context.Context, o agent.Opening) (agent.Session, error) {
+	thinks, err := b.find(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open session: %w", err)
+	}
+	return thinks.Open(ctx, o)
+}
+
+// find finds out who answers, once.
+func (b *builtin) find(ctx context.Context) (*loop.Agent, error) {
+	select {
+	case <-b.look:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { b.look <- struct{}{} }()
+	b.mu.Lock()
+	section, thinks, closed := b.section, b.loop, b.closed
+	b.mu.Unlock()
+	switch {
+	case closed:
+		return nil, agent.ErrGone
+	case thinks != nil:
+		return thinks, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.limit)
+	defer cancel()
+	if section.Provider == "" {
+		local, ok := llm.Probe(ctx, "", b.deps)
+		if !ok {
+			return nil, b.none
+		}
+		section = local.Fill(section)
+	}
+	section, err := llm.Pick(ctx, section, b.deps)
+	if err != nil {
+		return nil, fmt.Errorf("choose a model: %w", err)
+	}
+	model, err := llm.Open(section, b.deps)
+	if err != nil {
+		return nil, fmt.Errorf("open the model: %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, agent.ErrGone
+	}
+	b.section, b.model, b.loop = section, model, b.make(model, section)
+	return b.loop, nil
+}
+
+// who says who answers, as far as it is known; ok is false when nobody is.
+func (b *builtin) who() (provider, model string, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.model != nil {
+		return b.model.Provider(), b.model.Name(), true
+	}
+	return b.section.Provider, b.section.Model, b.section.Provider != ""
+}
+
+// meet finds out who answers as soon as the bot is ready, so that the page can name them before a message leaves.
+func (h *Host) meet(ctx context.Context) {
+	if h.own == nil {
+		return
+	}
+	if _, err := h.own.find(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, llm.ErrNone) {
+		h.log.Warn("it is not known yet which model answers", chat.KeyErr, err)
+	}
+}
+
+// Close ends every session.
+func (b *builtin) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	thinks := b.loop
+	b.mu.Unlock()
+	if thinks == nil {
+		return nil
+	}
+	return thinks.Close()
+}
+
+// servers are the operator's own MCP servers that the built-in agent can reach.
+func (h *Host) servers() []toolclient.Server {
+	var list []toolclient.Server
+	for _, s := range h.cfg.Agent.MCPServers {
+		if s.Transport == "sse" {
+			h.log.Warn("the built-in agent does not take MCP servers of this transport; one is left out", "server", s.Name,
+				"transport", s.Transport)
+			continue
+		}
+		server := toolclient.Server{Name: s.Name, Command: s.Command, Args: s.Args, URL: s.URL, Headers: s.Headers, Trusted: s.Trusted}
+		for name, value := range s.Env {
+			server.Env = append(server.Env, name+"="+value)
+		}
+		list = append(list, server)
+	}
+	return list
+}
+
+// place is where the operator's MCP servers of a session stand: where an agent would, behind the same walls.
+func (h *Host) place(o agent.Opening) (toolclient.Place, error) {
+	_, no := process.Confinable()
+	if no != nil && !h.cfg.Agent.Sandbox.Unconfined {
+		return toolclient.Place{}, fmt.Errorf("MCP servers cannot be confined here: %w; set agent.sandbox.unconfined to run them without walls", no)
+	}
+	stand, err := h.folders.Enter(o.Workspace)
+	if err != nil {
+		return toolclient.Place{}, err
+	}
+	p := toolclient.Place{Dir: stand.Work, Leave: stand.Leave, Env: []string{"HOME=" + stand.Home, "TMPDIR=" + stand.Tmp}}
+	for _, pair := range os.Environ() {
+		switch name, _, _ := strings.Cut(pair, "="); name {
+		case "PATH", "LANG", "LC_ALL", "USER":
+			p.Env = append(p.Env, pair)
+		}
+	}
+	if no == nil {
+		p.Walls = func(s toolclient.Server) *process.Walls { return walls(stand, s) }
+	}
+	return p, nil
+}
+
+// walls are what exists for a server: what exists for an agent, and what the operator named when they wrote it down.
+func walls(stand *workspace.Stand, s toolclient.Server) *process.Walls {
+	var read []string
+	for _, named := range append([]string{s.Command}, s.Args...) {
+		if !filepath.IsAbs(named) {
+			continue
+		}
+		if info, err := os.Stat(named); err == nil && !info.IsDir() {
+			named = filepath.Dir(named)
+		}
+		read = append(read, named)
+	}
+	return stand.Walls(read...)
+}
