@@ -24,6 +24,7 @@ import (
 
 func TestMain(m *testing.M) {
 	process.Warden()
+	operatorServer()
 	goleak.VerifyTestMain(m)
 }
 
