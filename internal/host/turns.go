@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -85,7 +86,7 @@ func (h *Host) apologise(ctx context.Context, t chat.Turn, err error) {
 func (h *Host) logTurn(t chat.Turn, waited time.Duration, res desk.Result, err error) {
 	line := []any{chat.KeyTurn, t.ID, "kind", string(t.Kind), chat.KeyPlatform, t.Place.Platform, chat.KeyPlace, string(t.Place.Kind),
 		chat.KeyPerson, t.From.ID, "causes", len(t.Cause), "waited", waited, chat.KeyTook, h.now().Sub(t.Began),
-		chat.KeySession, res.Session, "agent", res.Agent, "model", res.Model, "stop", string(res.Stop),
+		chat.KeySession, res.Session, "agent", res.Agent, "model", cmp.Or(res.Model, h.mind().Model), "stop", string(res.Stop),
 		"tools", res.Tools, "tokens", res.Usage.Total, "retried", res.Retried, "replied", res.Replied,
 		"standing", t.Standing.Now().String()}
 	switch {
