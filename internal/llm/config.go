@@ -3,7 +3,6 @@ package llm
 import (
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -105,5 +104,5 @@ func Providers() []string {
 	for _, p := range providers {
 		names = append(names, p.id)
 	}
-	return slices.Clone(names)
+	return names
 }

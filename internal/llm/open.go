@@ -10,7 +10,8 @@ import (
 type Deps struct {
 	// Environ is looked through for the keys that the configuration does not hold, in the form of os.Environ.
 	Environ []string
-	// HTTP carries the requests; nil makes one. Redirects are never followed, whatever it says: a key would go along.
+	// HTTP carries the requests; nil takes the transport that Go has. Redirects are never followed and no time-out but
+	// ours counts, whatever it says: a key would go along, and an answer may take long.
 	HTTP *http.Client
 }
 
