@@ -91,7 +91,13 @@ type headed struct {
 }
 
 func (h headed) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
+	ctx := r.Context()
+	if r.Method == http.MethodDelete { // the goodbye, of which only the status is read
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, lastWords)
+		defer cancel()
+	}
+	r = r.Clone(ctx)
 	for name, value := range h.headers {
 		r.Header.Set(name, value)
 	}

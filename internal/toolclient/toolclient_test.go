@@ -152,3 +152,41 @@ func TestTooManyTools(t *testing.T) {
 		t.Errorf("%d tools", n)
 	}
 }
+
+// A server that says nothing, at any step, holds nobody up.
+func TestSilentServers(t *testing.T) {
+	for _, method := range []string{http.MethodPost, http.MethodDelete} {
+		t.Run(method, func(t *testing.T) {
+			s := mcp.NewServer(&mcp.Implementation{Name: "other", Version: "1"}, nil)
+			inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
+			var silent atomic.Int64
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == method {
+					silent.Add(1)
+					_, _ = io.Copy(io.Discard, r.Body) // or the end of the client goes unnoticed
+					<-r.Context().Done()
+					return
+				}
+				inner.ServeHTTP(w, r)
+			}))
+			defer web.Close()
+			o := options()
+			if method == http.MethodPost {
+				o.Connect = 50 * time.Millisecond
+			}
+			set, err := Open(t.Context(), []Server{{Name: "s", URL: web.URL}}, Place{}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := set.Close(); err != nil {
+				t.Error(err)
+			}
+			for left := range s.Sessions() { // of the server, which was not told
+				_ = left.Close()
+			}
+			if method == http.MethodPost && silent.Load() == 0 {
+				t.Error("it was never silent")
+			}
+		})
+	}
+}
