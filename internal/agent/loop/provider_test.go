@@ -12,11 +12,11 @@ import (
 )
 
 // provider returns a real client of a scripted provider.
-func provider(t *testing.T, script llmtest.Script) (llm.Model, *llmtest.Server) {
+func provider(t *testing.T, id string, script llmtest.Script) (llm.Model, *llmtest.Server) {
 	t.Helper()
 	server := llmtest.Start(t, script)
 	cfg := llm.Defaults()
-	cfg.Provider, cfg.BaseURL, cfg.Model, cfg.APIKey = "compatible", server.URL(), "stub-1", secret.New("sk-of-a-test")
+	cfg.Provider, cfg.BaseURL, cfg.Model, cfg.APIKey = id, server.URL(), "stub-1", secret.New("sk-of-a-test")
 	m, err := llm.Open(cfg, llm.Deps{})
 	if err != nil {
 		t.Fatal(err)
@@ -26,9 +26,15 @@ func provider(t *testing.T, script llmtest.Script) (llm.Model, *llmtest.Server) 
 
 // Through a real client: wrong input comes back to the model, which mends it; pictures and the history arrive.
 func TestThroughAProvider(t *testing.T) {
-	m, server := provider(t, llmtest.Script{APIKey: "sk-of-a-test", Rules: []llmtest.Rule{
+	for _, id := range []string{"compatible", "anthropic"} {
+		t.Run(id, func(t *testing.T) { throughAProvider(t, id) })
+	}
+}
+
+func throughAProvider(t *testing.T, id string) {
+	m, server := provider(t, id, llmtest.Script{APIKey: "sk-of-a-test", Rules: []llmtest.Rule{
 		{Name: "wrong", Match: llmtest.Match{LastUser: "count", NotAfter: true, HasTool: "count"},
-			Reply: llmtest.Reply{Text: "let me see", ToolCalls: []llmtest.ToolCall{{Name: "count", Arguments: `{"n":"x"}`}}}},
+			Reply: llmtest.Reply{Thinking: "hm", Text: "let me see", ToolCalls: []llmtest.ToolCall{{Name: "count", Arguments: `{"n":"x"}`}}}},
 		{Name: "mended", Match: llmtest.Match{ToolResult: "integer"},
 			Reply: llmtest.Reply{ToolCalls: []llmtest.ToolCall{{Name: "count", Arguments: `{"n":41}`}, {Name: "count", Arguments: `{"n":42}`}}}},
 		{Name: "end", Match: llmtest.Match{ToolResult: "42"}, Reply: llmtest.Reply{Text: "it is {{tool_result}}"}},
@@ -54,7 +60,7 @@ func TestThroughAProvider(t *testing.T) {
 
 // Through a real client: what a provider refuses is a Problem that says what to do, and the session goes on.
 func TestAProviderThatRefuses(t *testing.T) {
-	m, server := provider(t, llmtest.Script{Default: &llmtest.Reply{Status: 401, Error: "bad key sk-of-a-test"}})
+	m, server := provider(t, "compatible", llmtest.Script{Default: &llmtest.Reply{Status: 401, Error: "bad key sk-of-a-test"}})
 	r := open(t, Defaults(), m, Setup{})
 	_, _, err := r.prompt(t.Context(), &agenttest.Watch{}, agent.Text("go"))
 	if !llm.Is(err, llm.BadKey) || strings.Contains(err.Error(), "sk-of") {
@@ -74,7 +80,7 @@ func TestABrokenStream(t *testing.T) {
 		"garbage": {Text: strings.Repeat("long words ", 20), Garbage: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, server := provider(t, llmtest.Script{Default: &reply})
+			m, server := provider(t, "compatible", llmtest.Script{Default: &reply})
 			r := open(t, Defaults(), m, Setup{})
 			res, _, err := r.prompt(t.Context(), &agenttest.Watch{}, agent.Text("go"))
 			if err == nil && res.Stop != agent.EndTurn || err != nil && !llm.Is(err, llm.Broken) {
