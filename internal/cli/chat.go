@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -47,7 +48,6 @@ func chatCommand() *cobra.Command {
 	f.declare(cmd)
 	cmd.Flags().StringVar(&f.session, "session", "", "go on in this session")
 	cmd.Flags().BoolVar(&f.fresh, "new", false, "start a new session")
-	cmd.MarkFlagsMutuallyExclusive("session", "new")
 	return cmd
 }
 
@@ -56,6 +56,9 @@ const askTime = 15 * time.Second
 
 // converse picks the face of the chat: a screen where a person sits at one, else lines.
 func converse(cmd *cobra.Command, f chatFlags) error {
+	if f.session != "" && f.fresh {
+		return misuse{errors.New("--session and --new: choose one of them\nsee: familiar chat --help")}
+	}
 	link := &chatLink{find: func() (*control.Client, error) { return f.reach(f.id) }}
 	in, isFile := cmd.InOrStdin().(*os.File)
 	out, outIsFile := cmd.OutOrStdout().(*os.File)

@@ -151,7 +151,7 @@ func (c *chatScreen) draw() error {
 
 // doing is the quiet row that says what happens: what is sent, that a turn runs, with which tools and how long.
 func (c *chatScreen) doing() string {
-	if len(c.turns) == 0 {
+	if c.lost || len(c.turns) == 0 { // what a bot does that is away is not known
 		if len(c.outgoing) > 0 {
 			return "… " + c.book.Say(phrase.ChatSending)
 		}

@@ -20,7 +20,7 @@ func (b *bot) run(args ...string) (code int, out, errs string) {
 	b.t.Helper()
 	cmd := b.command(args...)
 	var o, e bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &o, &e
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(b.in), &o, &e
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

@@ -30,6 +30,7 @@ type bot struct {
 	env []string
 
 	port   string // the port to take; "0" is any
+	in     string // what commands read
 	cmd    *exec.Cmd
 	log    *buffer
 	url    string

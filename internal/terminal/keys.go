@@ -14,8 +14,8 @@ type Code int
 const (
 	Typed      Code = iota // Text is what was typed
 	Pasted                 // Text is what was pasted, in one piece
-	Enter                  // Return
-	NewLine                // Alt-Return, Shift-Return where the terminal tells it, Ctrl-J
+	Enter                  // Return, also one that was pressed before the terminal was taken over
+	NewLine                // Alt-Return, Shift-Return where the terminal tells it
 	Tab                    //
 	BackTab                // Shift-Tab
 	Backspace              //
@@ -50,7 +50,7 @@ type Key struct {
 // controls are the keys of one byte.
 var controls = map[byte]Code{
 	'A' - 64: Start, 'B' - 64: Left, 'C' - 64: Interrupt, 'D' - 64: EndOfInput, 'E' - 64: End, 'F' - 64: Right,
-	'H' - 64: Backspace, '\t': Tab, '\n': NewLine, 'K' - 64: KillEnd, 'L' - 64: Clear, '\r': Enter, 'N' - 64: Down,
+	'H' - 64: Backspace, '\t': Tab, '\n': Enter, 'K' - 64: KillEnd, 'L' - 64: Clear, '\r': Enter, 'N' - 64: Down,
 	'P' - 64: Up, 'U' - 64: KillStart, 'W' - 64: BackWord, 'Y' - 64: Yank, 'Z' - 64: Suspend, 0x7F: Backspace,
 }
 

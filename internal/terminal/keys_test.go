@@ -16,7 +16,7 @@ func TestKeys(t *testing.T) {
 		"héllo":                   {typed("héllo")},
 		"a\rb":                    {typed("a"), {Code: Enter}, typed("b")},
 		"\x1b\r":                  {{Code: NewLine}},
-		"\n":                      {{Code: NewLine}},
+		"ahead\n":                 {typed("ahead"), {Code: Enter}},
 		"\x1b[13;2u":              {{Code: NewLine}},
 		"\x03\x04":                {{Code: Interrupt}, {Code: EndOfInput}},
 		"\x1b[A\x1bOB\x1b[C":      {{Code: Up}, {Code: Down}, {Code: Right}},

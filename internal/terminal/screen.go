@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -58,9 +59,8 @@ type Screen struct {
 	out  io.Writer
 	size func() (columns, rows int)
 
-	widths []int // of the rows of the view that is shown
-	row    int   // where the cursor is among them
-	col    int
+	shown   View // what is drawn
+	columns int  // of the terminal, then
 }
 
 // NewScreen returns a screen of which nothing is drawn yet; size is asked before each drawing.
@@ -78,6 +78,9 @@ func (s *Screen) Columns() int {
 func (s *Screen) Draw(printed []string, v View) error {
 	columns, height := s.size()
 	v = cropped(v, max(height-1, 1))
+	if len(printed) == 0 && columns == s.columns && v.Row == s.shown.Row && v.Col == s.shown.Col && slices.Equal(v.Rows, s.shown.Rows) {
+		return nil
+	}
 	var b strings.Builder
 	b.WriteString("\x1b[?25l\r")
 	if up := s.above(columns); up > 0 {
@@ -96,11 +99,7 @@ func (s *Screen) Draw(printed []string, v View) error {
 		fmt.Fprintf(&b, "\x1b[%dC", v.Col)
 	}
 	b.WriteString("\x1b[?25h")
-	s.widths = s.widths[:0]
-	for _, row := range v.Rows {
-		s.widths = append(s.widths, Width(plain(row)))
-	}
-	s.row, s.col = v.Row, v.Col
+	s.shown, s.columns = v, columns
 	_, err := io.WriteString(s.out, b.String())
 	return err
 }
@@ -113,15 +112,15 @@ func (s *Screen) Wipe() error {
 }
 
 // Forget leaves what is drawn where it is; the next drawing begins on the row of the cursor.
-func (s *Screen) Forget() { s.widths, s.row, s.col = nil, 0, 0 }
+func (s *Screen) Forget() { s.shown = View{} }
 
 // above is how many rows of the terminal the view takes above the cursor. A terminal that was made narrower has
 // broken rows that no longer fit.
 func (s *Screen) above(columns int) int {
 	columns = max(columns, 1)
-	rows := s.col / columns
-	for n := 0; n < s.row && n < len(s.widths); n++ {
-		rows += max((s.widths[n]+columns-1)/columns, 1)
+	rows := s.shown.Col / columns
+	for n := 0; n < s.shown.Row; n++ {
+		rows += max((Width(plain(s.shown.Rows[n]))+columns-1)/columns, 1)
 	}
 	return rows
 }

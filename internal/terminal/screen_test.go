@@ -131,7 +131,7 @@ func TestAHighViewIsCroppedAtItsCursor(t *testing.T) {
 
 // A terminal that was made narrower has broken rows: they are counted as what they have become.
 func TestNarrower(t *testing.T) {
-	s := &Screen{widths: []int{10, 25, 5}, row: 2, col: 5}
+	s := &Screen{shown: View{[]string{"0123456789", Red.Paint(strings.Repeat("x", 25)), "01234"}, 2, 5}}
 	for columns, want := range map[int]int{80: 2, 10: 4, 5: 8} {
 		if got := s.above(columns); got != want {
 			t.Errorf("%d columns: %d rows, want %d", columns, got, want)
