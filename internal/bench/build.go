@@ -8,29 +8,36 @@ import (
 	"path/filepath"
 )
 
-// build makes the program as it is shipped, and one that does nothing in the same way. It is to be called
-// anywhere in the repository.
-func build(ctx context.Context, dir string) (product, trivial string, err error) {
-	product, trivial = filepath.Join(dir, "familiar"), filepath.Join(dir, "trivial")
-	for into, from := range map[string]string{product: "familiar/cmd/familiar", trivial: "familiar/internal/bench/testdata/trivial"} {
+// programs are what is built for a run.
+type programs struct {
+	product  string // as it is shipped
+	trivial  string // does nothing
+	scripted string // the small agent
+}
+
+// build makes the programs, all in the same way. It is to be called anywhere in the repository.
+func build(ctx context.Context, dir string) (programs, error) {
+	p := programs{filepath.Join(dir, "familiar"), filepath.Join(dir, "trivial"), filepath.Join(dir, "scripted")}
+	for into, from := range map[string]string{p.product: "familiar/cmd/familiar",
+		p.trivial: "familiar/internal/bench/testdata/trivial", p.scripted: "familiar/internal/bench/testdata/scripted"} {
 		//nolint:gosec // the packages are ours
 		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", into, from)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 		if err := cmd.Run(); err != nil {
-			return "", "", fmt.Errorf("%s: %w", from, err)
+			return p, fmt.Errorf("%s: %w", from, err)
 		}
 	}
-	return product, trivial, nil
+	return p, nil
 }
 
 // sizes adds the row of the binary.
-func sizes(product, trivial string, t *table) error {
-	ours, err := os.Stat(product)
+func sizes(p programs, t *table) error {
+	ours, err := os.Stat(p.product)
 	if err != nil {
 		return err
 	}
-	least, err := os.Stat(trivial)
+	least, err := os.Stat(p.trivial)
 	if err != nil {
 		return err
 	}

@@ -80,19 +80,23 @@ func measureWays(ctx context.Context, dir string, p plan, t *table) (w way, err 
 	return w, err
 }
 
-// measureProgram takes the figures of the binary: its size, its start, and its memory when idle.
+// measureProgram takes the figures of the binary: its size, its start, its memory when idle, and many sessions at
+// once.
 func measureProgram(ctx context.Context, dir string, p plan, t *table) error {
-	product, trivial, err := build(ctx, dir)
+	built, err := build(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("build: %w", err)
 	}
-	if err := sizes(product, trivial, t); err != nil {
+	if err := sizes(built, t); err != nil {
 		return err
 	}
-	s, err := start(ctx, dir, product, trivial, p.starts)
+	s, err := start(ctx, dir, built.product, built.trivial, p.starts)
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
 	s.rows(t)
+	if err := measureCrowd(ctx, dir, built, t); err != nil {
+		return fmt.Errorf("%d sessions at once: %w", crowd, err)
+	}
 	return nil
 }
