@@ -29,7 +29,7 @@ type Lines struct {
 
 // NewLines cuts r into lines of at most limit bytes.
 func NewLines(r io.Reader, limit int) *Lines {
-	return &Lines{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
+	return &Lines{r: bufio.NewReaderSize(r, 16<<10), limit: limit}
 }
 
 // Next returns the next line without its end; the bytes are good until the call after. ErrLong is returned for
