@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -124,7 +125,7 @@ func (c *chatScreen) hand(deed func()) {
 // leave ends the chat. That there are no more keys is no error.
 func (c *chatScreen) leave(err error) {
 	c.over = true
-	if err != nil && err != io.EOF { //nolint:errorlint // Read says it so
+	if err != nil && !errors.Is(err, io.EOF) {
 		c.left = err
 	}
 }
