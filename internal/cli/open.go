@@ -13,7 +13,7 @@ func openCommand() *cobra.Command {
 		Use:   "open [ID]",
 		Short: "Open the page of a running bot in a browser",
 		Long: "Make a link that lets one browser in, once, within five minutes, and open it.\n" +
-			"Whoever has the link is the owner: give it to nobody.",
+			"Whoever has the link is the owner: give it to nobody. ID names a bot below the root of instances.",
 		Example: "  familiar open\n  familiar open --print",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -100,8 +100,12 @@ func untilSignal(ctx context.Context, log *slog.Logger) (context.Context, func()
 					os.Exit(exitAtOnce)
 				}
 				interrupted = interrupted || s == syscall.SIGINT
-				if ctx.Err() == nil {
+				switch {
+				case ctx.Err() != nil:
+				case s == syscall.SIGINT:
 					log.Info("asked to leave; press Ctrl-C again to leave at once", "signal", s.String())
+				default:
+					log.Info("asked to leave", "signal", s.String())
 				}
 				cancel()
 			}

@@ -33,6 +33,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "familiar",
+		Version:       versionOf(),
 		Short:         "AI agents that live in your chats",
 		Example:       "  familiar up\n  familiar say \"What did I ask you to remember?\"",
 		SilenceErrors: true,

@@ -29,8 +29,13 @@ func sayCommand() *cobra.Command {
 		Long: "Say something to a running bot as its owner, and print the reply.\n" +
 			"Exit code 0 after a reply, 1 on an error, 3 when the bot answered with silence, 4 when no answer came in time.",
 		Example: "  familiar say \"What do you remember about me?\"\n  familiar say --session s_… --json \"And since when?\"",
-		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return say(cmd, f, strings.Join(args, " ")) },
+		Args: func(_ *cobra.Command, args []string) error {
+			if strings.TrimSpace(strings.Join(args, " ")) == "" {
+				return errors.New("there is nothing to say: write the text behind it")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return say(cmd, f, strings.Join(args, " ")) },
 	}
 	f.declare(cmd)
 	cmd.Flags().StringVar(&f.session, "session", "", "go on in this session; a new one when left out")
