@@ -145,7 +145,12 @@ func (h *Host) meet(ctx context.Context) {
 	if h.own == nil {
 		return
 	}
-	if _, err := h.own.find(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, llm.ErrNone) {
+	_, err := h.own.find(ctx)
+	switch {
+	case err == nil, ctx.Err() != nil:
+	case errors.Is(err, llm.ErrNone):
+		h.log.Warn("nobody can think for this bot yet: there is no agent on PATH, no key of a provider and no Ollama here")
+	default:
 		h.log.Warn("it is not known yet which model answers", chat.KeyErr, err)
 	}
 }
