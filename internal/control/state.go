@@ -39,7 +39,9 @@ type Session struct {
 }
 
 // State asks for the state of the bot.
-func (c *Client) State(ctx context.Context) (State, error) { return get[State](ctx, c, "/console/state") }
+func (c *Client) State(ctx context.Context) (State, error) {
+	return get[State](ctx, c, "/console/state")
+}
 
 // Sessions asks for the conversations, the latest first.
 func (c *Client) Sessions(ctx context.Context) ([]Session, error) {
