@@ -11,7 +11,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 TESTTIME ?= 25m
 FUZZTIME ?= 20s
 
-.PHONY: help run build deps test check fmt vet lint shape crash bench fuzz golden clean
+.PHONY: help run build deps test check fmt vet lint shape crash agents bench fuzz golden clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -45,6 +45,9 @@ shape: ## the shape of the tree: who may import what, sizes, documents
 
 crash: deps ## kill the program at 200 random points instead of 25
 	CRASH_POINTS=200 go test -count=1 -timeout 90m -run Crash ./...
+
+agents: ## the conversation with every agent that npm brings; prints the table of docs/agents.md
+	scripts/agents
 
 bench: ## ready time, idle memory, size, event to prompt, against their budgets; then the Go benchmarks
 	scripts/bench

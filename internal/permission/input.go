@@ -96,9 +96,15 @@ func (in *input) addCommand(value json.RawMessage) bool {
 	if json.Unmarshal(value, &c.line) != nil && json.Unmarshal(value, &c.words) != nil {
 		return false
 	}
+	if len(c.words) == 3 && slices.Contains(shells, c.words[0]) && c.words[1] == "-c" {
+		c = command{line: c.words[2]}
+	}
 	in.commands = append(in.commands, c)
 	return true
 }
+
+// shells are programs that read a line as split does, when they are told to with -c.
+var shells = []string{"/bin/bash", "/usr/bin/bash", "/bin/sh", "/usr/bin/sh", "/bin/dash", "/usr/bin/dash"}
 
 // addCommands takes a list of shell's lines.
 func (in *input) addCommands(value json.RawMessage) bool {

@@ -155,6 +155,12 @@ func TestJudgeCommandForms(t *testing.T) {
 		`{"commands":["` + good + `","` + good + `"]}`:                                     true,
 		`{"command":"` + good + `","env":{}}`:                                              true,
 		`{"command":["bash","-lc","` + good + `"]}`:                                        false,
+		`{"command":["bash","-c","` + good + `"]}`:                                         false, // whose bash?
+		`{"command":["/bin/bash","-c","` + good + `"]}`:                                    true,
+		`{"command":["/bin/bash","-c","` + good + `; env"]}`:                               false,
+		`{"command":["/bin/bash","-c","` + good + `","env"]}`:                              false,
+		`{"command":["/bin/bash","-lc","` + good + `"]}`:                                   false,
+		`{"command":["/tmp/bash","-c","` + good + `"]}`:                                    false,
 		`{"command":["familiar","skill","send-reply","a\u0000b"]}`:                         false,
 		`{"command":["familiar","skill","send-reply","--message-file","/etc/passwd"]}`:     false,
 		`{"commands":["` + good + `","env"]}`:                                              false, // AF-111: every command

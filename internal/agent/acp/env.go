@@ -43,7 +43,7 @@ func environment(cfg Config, p profile.Profile, s surroundings) []string {
 	}
 	maps.Copy(vars, keys(cfg, p))
 	for name, value := range p.Env {
-		vars[name] = profile.At(s.paths.Home, value)
+		vars[name] = profile.At(s.paths.Home, s.paths.Tmp, value)
 	}
 	if s.root {
 		maps.Copy(vars, p.RootEnv)

@@ -39,7 +39,7 @@ func (l launcher) spawn(ctx context.Context, s *session) (*child, error) {
 	}
 	args := make([]string, len(p.Args))
 	for i, arg := range p.Args {
-		args[i] = profile.At(s.stand.Home, arg)
+		args[i] = profile.At(s.stand.Home, s.stand.Tmp, arg)
 	}
 	spec := process.Spec{Path: l.path, Args: args, Dir: s.stand.Work, Stderr: s.errors.line,
 		Env: environment(l.agent.cfg, p, surroundings{parent: deps.Parent, self: l.self, session: s.token,

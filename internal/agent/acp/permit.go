@@ -64,6 +64,22 @@ func offered(ask agent.Ask, a agent.Answer) bool {
 	return false
 }
 
+// plain makes of an ask what other agents would have written, where the profile says that this one does not.
+func (s *session) plain(ask *agent.Ask) {
+	p := s.agent.profile
+	for _, title := range []string{ask.Title, s.turn.shown[ask.Call]} {
+		if tool := p.ToolIn(title); tool != "" && (ask.Kind == agent.KindOther || ask.Kind == "") {
+			ask.Title = tool
+		}
+	}
+	if p.CommandInTitle && ask.Kind == agent.KindExecute && ask.RawInput == nil {
+		// A string is always JSON.
+		ask.RawInput, _ = json.Marshal(struct {
+			Command string `json:"command"`
+		}{ask.Title})
+	}
+}
+
 // decide lets the watcher answer. While a person thinks the agent is not idle. Some agents ask before they show the
 // call that they ask for: the watcher sees it first all the same.
 func (s *session) decide(ctx context.Context, ask agent.Ask, era int64) agent.Answer {
@@ -72,7 +88,8 @@ func (s *session) decide(ctx context.Context, ask agent.Ask, era int64) agent.An
 	if s.turn == nil || era < s.turn.era {
 		return agent.Answer{}
 	}
-	if !s.turn.shown[ask.Call] {
+	s.plain(&ask)
+	if _, known := s.turn.shown[ask.Call]; !known {
 		s.turn.see(agent.ToolCall{ID: ask.Call, Title: ask.Title, Kind: ask.Kind, Status: agent.StatusPending})
 	}
 	s.asking.Store(true)

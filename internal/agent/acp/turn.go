@@ -16,10 +16,10 @@ import (
 type turn struct {
 	watch  func(agent.Update)
 	permit func(ctx context.Context, ask agent.Ask) agent.Answer
-	era    int64           // of what comes after its prompt has been begun
-	seen   bool            // something came in this turn
-	shown  map[string]bool // the tool calls that the watcher knows
-	usage  agent.Usage     // the last that the agent said about it
+	era    int64             // of what comes after its prompt has been begun
+	seen   bool              // something came in this turn
+	shown  map[string]string // the tool calls that the watcher knows, with their titles
+	usage  agent.Usage       // the last that the agent said about it
 }
 
 // see shows an update to the watcher.
@@ -29,7 +29,9 @@ func (t *turn) see(update agent.Update) {
 	case agent.Usage:
 		t.usage = u
 	case agent.ToolCall:
-		t.shown[u.ID] = true
+		if title, known := t.shown[u.ID]; !known || title == "" {
+			t.shown[u.ID] = u.Title
+		}
 	}
 	t.watch(update)
 }
@@ -47,7 +49,7 @@ func (s *session) enterTurn(ctx context.Context, w agent.Watcher) (_ *turn, over
 	}
 	questions, end := context.WithCancelCause(ctx)
 	s.cutOff.Store(false)
-	s.turn = &turn{watch: w.Saw, era: s.conn.era.Load() + 1, shown: map[string]bool{}, permit: func(link context.Context, ask agent.Ask) agent.Answer {
+	s.turn = &turn{watch: w.Saw, era: s.conn.era.Load() + 1, shown: map[string]string{}, permit: func(link context.Context, ask agent.Ask) agent.Answer {
 		ctx, cancel := context.WithCancelCause(questions)
 		defer cancel(nil)
 		defer context.AfterFunc(link, func() { cancel(agent.ErrGone) })()

@@ -39,7 +39,8 @@ func claude(Operator) (Profile, error) {
 	return Profile{
 		Node: 18,
 		Env: map[string]string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
-			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1"},
+			"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
+			"CLAUDE_CODE_TMPDIR":                   "{tmp}"},
 		RootEnv: map[string]string{"IS_SANDBOX": "1"},
 		Files:   map[string][]byte{".claude/settings.json": claudeSettings},
 		Logins:  []string{".claude/.credentials.json"},

@@ -40,7 +40,7 @@ func codex(o Operator) (Profile, error) {
 		SignIn: signIn,
 
 		Restricted: true,
-		Oddities: Oddities{IgnoresEOF: true, ErrorIn: []string{"message", "error"},
+		Oddities: Oddities{IgnoresEOF: true, OurTool: "Tool: familiar/{tool}", ErrorIn: []string{"message", "error"},
 			Warnings: []string{"Warning:", "**Warning", "Model metadata for "}},
 	}, nil
 }

@@ -28,15 +28,16 @@ func gemini(o Operator) (Profile, error) {
 		Args: []string{"--acp", "--admin-policy", "{home}/.config/familiar/gemini.toml"},
 		Node: 20,
 		Env: map[string]string{"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "{home}/" + geminiFile, "GEMINI_CLI_NO_RELAUNCH": "true",
-			"GEMINI_CLI_TRUST_WORKSPACE": "true"},
-		Files: map[string][]byte{geminiFile: settings, ".config/familiar/gemini.toml": geminiPolicy,
+			"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_PTY_INFO": "child_process"},
+		// The file of the system is skipped where a folder above it may be written by others.
+		Files: map[string][]byte{geminiFile: settings, ".gemini/settings.json": settings, ".config/familiar/gemini.toml": geminiPolicy,
 			".gemini/GEMINI.md": words},
 		Logins: []string{".gemini/oauth_creds.json", ".gemini/google_accounts.json"},
 		Skills: ".gemini/skills",
 		Rights: []string{".gemini", ".env"},
 
 		Restricted: true, Mode: "default", Yolo: "yolo",
-		Oddities: Oddities{LostWhenCancelled: 2 * time.Second},
+		Oddities: Oddities{LostWhenCancelled: 2 * time.Second, CommandInTitle: true, OurTool: "{tool} (familiar MCP Server)"},
 	}
 	if o.Model != "" {
 		p.Args = append(p.Args, "--model", o.Model)

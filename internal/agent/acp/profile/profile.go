@@ -19,8 +19,8 @@ type Profile struct {
 	Args    []string // what makes it speak ACP on its standard streams
 	Node    int      // the least major version of Node.js that it runs on; 0 when it brings what it runs on
 
-	// Env is added to the environment; "{home}" stands for the session's private HOME, in it and in Args. RootEnv
-	// is added too where we run as root.
+	// Env is added to the environment; "{home}" stands for the session's private HOME and "{tmp}" for its temporary
+	// folder, in it and in Args. RootEnv is added too where we run as root.
 	Env, RootEnv map[string]string
 	// Files are laid into the private HOME, by their path below it.
 	Files map[string][]byte
@@ -59,6 +59,11 @@ type Oddities struct {
 	LostWhenCancelled time.Duration
 	// Warnings are how pieces of words begin that are its own warnings about itself, and nobody's answer.
 	Warnings []string
+	// CommandInTitle says that a request to run something has the whole command as its title, and no input.
+	CommandInTitle bool
+	// OurTool is how it titles the call of a tool of ours, with {tool} for the tool's name, where that is not one of
+	// the common ways: in the request for permission, or in the call that was shown before it.
+	OurTool string
 	// ErrorIn are the keys under which the data of its errors hold what went wrong; the message alone says
 	// nothing then. Most agents put the whole request into their data, so nothing else of it is ever looked at.
 	ErrorIn []string
@@ -140,6 +145,20 @@ func (p Profile) ModeFor(mode string) string {
 	return mode
 }
 
+// ToolIn returns the tool of ours that a title names in the profile's way; "" when it names none.
+func (p Profile) ToolIn(title string) string {
+	before, after, ok := strings.Cut(p.OurTool, "{tool}")
+	if !ok {
+		return ""
+	}
+	rest, ok := strings.CutPrefix(title, before)
+	name, ok2 := strings.CutSuffix(rest, after)
+	if !ok || !ok2 {
+		return ""
+	}
+	return name
+}
+
 // Yolo is our name of the mode in which an agent asks nobody.
 const Yolo = "yolo"
 
@@ -151,5 +170,7 @@ const Skills = ".agents/skills"
 //go:embed agent.md
 var words []byte
 
-// At fills the private HOME into what has to name it.
-func At(home, text string) string { return strings.ReplaceAll(text, "{home}", home) }
+// At fills the session's private HOME and its temporary folder into what has to name them.
+func At(home, tmp, text string) string {
+	return strings.NewReplacer("{home}", home, "{tmp}", tmp).Replace(text)
+}

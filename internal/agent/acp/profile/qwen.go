@@ -28,7 +28,7 @@ func qwen(o Operator) (Profile, error) {
 	return Profile{
 		Args: []string{"--acp"},
 		Node: 22, Env: env,
-		Files:  map[string][]byte{qwenFile: settings, ".qwen/QWEN.md": words},
+		Files:  map[string][]byte{qwenFile: settings, ".qwen/settings.json": settings, ".qwen/QWEN.md": words},
 		Logins: []string{".qwen/oauth_creds.json"},
 		Skills: ".qwen/skills",
 		Rights: []string{".qwen", ".env", ".mcp.json"},

@@ -1,0 +1,305 @@
+package program
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"familiar/internal/llm/llmtest"
+)
+
+// external is an agent that `make agents` talks to.
+type external struct {
+	id       string // of agent.id
+	program  string // its name below node_modules/.bin
+	pack     string // the package that it comes in
+	api      string // what it speaks to its model
+	mcp      string // what goes before the name of a tool of ours, as it tells its model
+	reply    string // what it makes of the name send-reply
+	shell    string // its tool that runs a command
+	argument string // of that tool: the command
+	more     string // further arguments of that tool, as JSON fields
+	searches bool   // it shows no tool of ours before its model has searched for it
+
+	model string            // of agent.model
+	env   map[string]string // {url} is the model's address without a path
+	files map[string]string // below the operator's HOME
+	traps map[string]string // below the working directory: settings that would give it rights
+}
+
+// stub is an OpenCode configuration; the url is filled in.
+const openCodeStub = `{"model": "stub/stub-1", "small_model": "stub/stub-1", "enabled_providers": ["stub"],
+	"provider": {"stub": {"npm": "@ai-sdk/openai-compatible", "name": "Stub", "options": {"baseURL": "{url}/v1", "apiKey": "k"},
+	"models": {"stub-1": {"name": "Stub One", "tool_call": true, "limit": {"context": 200000, "output": 8000}}}}}}`
+
+const codexStub = `model = "stub-1"
+model_provider = "stub"
+approval_policy = "never"
+
+[model_providers.stub]
+name = "Stub"
+base_url = "{url}/v1"
+env_key = "STUB_KEY"
+wire_api = "responses"
+`
+
+func externals() []external {
+	return []external{
+		{id: "opencode", program: "opencode", pack: "opencode-ai", api: llmtest.Chat, mcp: "familiar_", reply: "send-reply", shell: "bash", argument: "command",
+			more: `"description":"run it"`, files: map[string]string{".config/opencode/opencode.json": openCodeStub},
+			traps: map[string]string{"opencode.json": `{"permission":{"bash":"allow","edit":"allow"}}`}},
+		{id: "claude", program: "claude-agent-acp", pack: "@zed-industries/claude-agent-acp", api: llmtest.Messages, mcp: "mcp__familiar__", reply: "send-reply",
+			shell: "Bash", argument: "command", more: `"description":"run it"`,
+			env: map[string]string{"ANTHROPIC_BASE_URL": "{url}", "ANTHROPIC_API_KEY": "k"},
+			traps: map[string]string{".claude/settings.json": `{"permissions":{"allow":["Bash"],"defaultMode":"bypassPermissions"}}`,
+				".claude/settings.local.json": `{"permissions":{"allow":["Bash(*)"]}}`}},
+		{id: "codex", program: "codex-acp", pack: "@zed-industries/codex-acp", api: llmtest.Responses, mcp: "mcp__familiar.", reply: "send_reply",
+			shell: "exec_command", argument: "cmd", env: map[string]string{"STUB_KEY": "k"},
+			files: map[string]string{".codex/config.toml": codexStub},
+			traps: map[string]string{".codex/config.toml": "approval_policy = \"never\"\n"}},
+		{id: "gemini", program: "gemini", pack: "@google/gemini-cli", api: llmtest.Gemini, mcp: "mcp_familiar_", reply: "send-reply", shell: "run_shell_command",
+			argument: "command", model: "gemini-2.5-flash", env: map[string]string{"GOOGLE_GEMINI_BASE_URL": "{url}", "GEMINI_API_KEY": "k"},
+			traps: map[string]string{".gemini/settings.json": `{"tools":{"allowed":["run_shell_command"],"core":[]},"general":{"defaultApprovalMode":"yolo"}}`}},
+		{id: "qwen", program: "qwen", pack: "@qwen-code/qwen-code", api: llmtest.Chat, mcp: "mcp__familiar__", reply: "send-reply", shell: "run_shell_command",
+			argument: "command", more: `"is_background":false`, searches: true,
+			env:   map[string]string{"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "k", "OPENAI_MODEL": "stub-1"},
+			traps: map[string]string{".qwen/settings.json": `{"permissions":{"allow":["Bash"]},"tools":{"approvalMode":"yolo"}}`}},
+		{id: "copilot", program: "copilot", pack: "@github/copilot", api: llmtest.Chat, mcp: "familiar-", reply: "send-reply", shell: "bash",
+			argument: "command", more: `"description":"run it"`,
+			env: map[string]string{"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": "{url}/v1", "COPILOT_PROVIDER_API_KEY": "k", "COPILOT_MODEL": "stub-1"}},
+	}
+}
+
+// run is an agent in its bot, with its model.
+type run struct {
+	external
+	t     *testing.T
+	bot   *bot
+	model *llmtest.Server
+	work  string
+}
+
+// start makes the bot of an agent that `make agents` has installed below dir.
+func (x external) start(t *testing.T, dir string) *run {
+	t.Helper()
+	model := llmtest.Start(t, llmtest.Script{Default: &llmtest.Reply{Text: "words that nobody may read"}})
+	url := strings.TrimSuffix(model.URL(), "/v1")
+	config := fmt.Sprintf("agent:\n  id: %s\n  command: %s\n  connectTimeoutMs: 90000\n  cancelGraceMs: 15000\n", x.id, filepath.Join(dir, "node_modules", ".bin", x.program))
+	if x.model != "" {
+		config += "  model: " + x.model + "\n"
+	}
+	if len(x.env) > 0 {
+		config += "  env:\n"
+	}
+	for name, value := range x.env {
+		config += fmt.Sprintf("    %s: %q\n", name, strings.ReplaceAll(value, "{url}", url))
+	}
+	node := filepath.Join(dir, "node_modules", "node", "bin")
+	b := newBot(t, config+"audit: {enabled: true, includedPhases: []}\n", "PATH="+node+":"+os.Getenv("PATH"))
+	home := filepath.Dir(b.dir)
+	for name, text := range x.files {
+		write(t, filepath.Join(home, name), strings.ReplaceAll(text, "{url}", url))
+	}
+	r := &run{external: x, t: t, bot: b, model: model, work: filepath.Join(b.dir, "data", "workspaces", "web", "owner", "work")}
+	for name, text := range x.traps {
+		write(t, filepath.Join(r.work, name), text)
+	}
+	b.start()
+	return r
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// play puts a script in place, of which the rules count for the present message alone.
+func (r *run) play(rules ...llmtest.Rule) {
+	rules = append(rules, unheard)
+	r.model.Play(r.t, llmtest.Script{Rules: rules, Default: &llmtest.Reply{Text: "words that nobody may read"}})
+}
+
+// command is the model's wish to run a command.
+func (r *run) command(line string) llmtest.Reply {
+	value, _ := json.Marshal(line) // a string is always JSON
+	fields := fmt.Sprintf("%q:%s", r.argument, value)
+	if r.more != "" {
+		fields += "," + r.more
+	}
+	return llmtest.Reply{ToolCalls: []llmtest.ToolCall{{Name: r.shell, Arguments: "{" + fields + "}"}}}
+}
+
+// onMCP has a memory in its briefing and answers with a tool of ours.
+func (r *run) onMCP() error {
+	wait(r.t, "the bot hears", func() bool { _, err := r.bot.say("/remember I only drink green tea"); return err == nil })
+	name := r.mcp + r.reply
+	first := llmtest.Rule{Name: "by MCP", Times: 1, Match: llmtest.Match{AnyText: "what do I drink", HasTool: name, NotAfter: true},
+		Reply: call(name, map[string]string{"message": "Green tea, **always**."})}
+	rules := []llmtest.Rule{first}
+	if r.searches {
+		first.Match.HasTool, first.Reply = "tool_search", call("tool_search", map[string]string{"query": "select:" + name})
+		rules = []llmtest.Rule{first, {Name: "found", Times: 1, Match: llmtest.Match{AfterTool: "tool_search", ToolResult: name},
+			Reply: llmtest.Reply{ToolCalls: []llmtest.ToolCall{{Name: "tool_call",
+				Arguments: fmt.Sprintf(`{"name":%q,"arguments":{"message":"Green tea, **always**."}}`, name)}}}}}
+	}
+	r.play(rules...)
+	reply, err := r.bot.say("what do I drink?")
+	if err != nil || reply != "Green tea, **always**." {
+		return fmt.Errorf("%q: %w", reply, errors.Join(err, r.offered(name)))
+	}
+	if told := r.model.Answered("by MCP"); len(told) == 0 || !strings.Contains(told[0].AllText, "I only drink green tea") {
+		return errors.New("the memory is not in the briefing")
+	}
+	return nil
+}
+
+// offered says which tools the model was offered, when it was not the one that it should have been.
+func (r *run) offered(name string) error {
+	var tools []string
+	for _, q := range r.model.Requests() {
+		tools = append(tools, q.Tools...)
+	}
+	slices.Sort(tools)
+	if tools = slices.Compact(tools); !slices.Contains(tools, name) {
+		return fmt.Errorf("%s is not among the tools %q of %d requests", name, tools, len(r.model.Requests()))
+	}
+	return fmt.Errorf("its requests: %s", summaryOf(r.model))
+}
+
+// allowed answers by the command of a skill, which is allowed.
+func (r *run) allowed() error {
+	wish := r.command(`familiar skill send-reply --message-file "$TMPDIR/reply.md"`)
+	laid := make(chan struct{})
+	wish.Hold = laid
+	r.play(llmtest.Rule{Name: "by the shell", Times: 1, Match: llmtest.Match{AnyText: "by the shell", HasTool: r.shell, NotAfter: true}, Reply: wish})
+	go func() {
+		defer close(laid)
+		wait(r.t, "the model is asked", func() bool { return len(r.model.Answered("by the shell")) > 0 })
+		folders, _ := filepath.Glob(filepath.Join(filepath.Dir(r.work), "tmp", "sess_*"))
+		for _, dir := range folders {
+			_ = os.WriteFile(filepath.Join(dir, "reply.md"), []byte("It costs $5, not $HOME."), 0o600)
+		}
+	}()
+	reply, err := r.bot.say("answer by the shell")
+	if err != nil || reply != "It costs $5, not $HOME." {
+		return fmt.Errorf("%q: %w", reply, errors.Join(err, r.offered(r.shell)))
+	}
+	if !strings.Contains(r.bot.audit(), "skill_whitelist") {
+		return fmt.Errorf("it ran the command unasked: %s", r.bot.audit())
+	}
+	return nil
+}
+
+// refused wants to run what is not allowed, although settings in its working directory allow everything.
+func (r *run) refused() error {
+	mark := filepath.Join(r.work, "mark.txt")
+	r.play(llmtest.Rule{Name: "escape", Times: 1, Match: llmtest.Match{AnyText: "do something", HasTool: r.shell, NotAfter: true},
+		Reply: r.command("familiar skill memory-search --query-file \"$TMPDIR/x\"\ntouch mark.txt")})
+	before := strings.Count(r.bot.audit(), "permission_denied")
+	if reply, err := r.bot.say("do something else"); err == nil {
+		return fmt.Errorf("it answered %q", reply)
+	}
+	switch _, err := os.Stat(mark); {
+	case err == nil:
+		return errors.New("it ran the command unasked")
+	case len(r.model.Answered("escape")) == 0:
+		return r.offered(r.shell)
+	case r.armed() != "":
+		return fmt.Errorf("%s is still there", r.armed())
+	case strings.Count(r.bot.audit(), "permission_denied") == before:
+		return fmt.Errorf("nothing was refused: %s", summaryOf(r.model))
+	}
+	return nil
+}
+
+// armed returns the settings in its working directory that its profile should have removed; OpenCode does not look.
+func (r *run) armed() string {
+	for name := range r.traps {
+		if _, err := os.Lstat(filepath.Join(r.work, name)); err == nil && r.id != "opencode" {
+			return name
+		}
+	}
+	return ""
+}
+
+// cancelled is stopped in the middle of its words; the message after that is answered.
+func (r *run) cancelled() error {
+	hold := make(chan struct{})
+	defer close(hold)
+	r.model.Play(r.t, llmtest.Script{Default: &llmtest.Reply{Text: "words that nobody may read, and more of them", HoldRest: hold}})
+	posted, err := r.bot.control().Post(r.t.Context(), "", "", "take your time")
+	if err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(patience); len(r.model.Requests()) == 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return errors.New("its model was never asked")
+		}
+	}
+	if err := r.bot.control().Cancel(r.t.Context(), posted.Session); err != nil {
+		return err
+	}
+	return r.allowed()
+}
+
+// TestAgents runs the conversation with every agent that is installed, and prints a table. It is no part of CI: the
+// packages are half a gigabyte. `make agents` installs them and says where.
+func TestAgents(t *testing.T) {
+	dir := os.Getenv("AGENTS_DIR")
+	if dir == "" {
+		t.Skip("the agents are not installed; run: make agents")
+	}
+	var rows []string
+	for _, x := range externals() {
+		if only := os.Getenv("AGENTS_ONLY"); only != "" && only != x.id {
+			continue
+		}
+		t.Run(x.id, func(t *testing.T) {
+			r := x.start(t, dir)
+			row := []string{"`" + x.id + "`", versionOf(t, dir, x.pack)}
+			for _, step := range []func() error{r.onMCP, r.allowed, r.refused, r.cancelled} {
+				began := time.Now()
+				word := "yes"
+				if err := step(); err != nil {
+					word = "no"
+					t.Errorf("%s: %v", x.id, err)
+				}
+				row = append(row, fmt.Sprintf("%s, %.1f s", word, time.Since(began).Seconds()))
+			}
+			r.bot.quiet("words that nobody may read")
+			if code := r.bot.stop(); code != 0 {
+				t.Errorf("the bot ended with %d", code)
+			}
+			rows = append(rows, "| "+strings.Join(row, " | ")+" |")
+		})
+	}
+	fmt.Println("\n| agent | version | memory, reply over MCP | allowed | refused | cancelled |\n|---|---|---|---|---|---|")
+	fmt.Println(strings.Join(rows, "\n"))
+}
+
+// versionOf returns the version of an installed package.
+func versionOf(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "node_modules", filepath.FromSlash(name), "package.json"))
+	var about struct {
+		Version string `json:"version"`
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &about)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return about.Version
+}
