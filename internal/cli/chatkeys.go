@@ -154,12 +154,12 @@ func (c *chatScreen) listed() []string {
 		if n == c.offer {
 			mark, style = "> ", terminal.Bold
 		}
-		row := mark + usage + strings.Repeat(" ", wide-terminal.Width(usage)+2) + terminal.Clean(command.Help)
+		row := mark + usage + strings.Repeat(" ", wide-terminal.Width(usage)+2) + terminal.Flat(command.Help)
 		rows = append(rows, c.paint(style, terminal.Fit(row, c.screen.Columns())))
 	}
 	return rows
 }
 
 func usageOf(command control.Command) string {
-	return terminal.Clean(strings.TrimSpace(command.Name + " " + command.Args))
+	return terminal.Flat(strings.TrimSpace(command.Name + " " + command.Args))
 }

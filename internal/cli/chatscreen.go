@@ -136,7 +136,7 @@ func (c *chatScreen) begin() {
 	who := []string{c.paint(terminal.Bold, c.name())}
 	for _, part := range []string{agent.Name, agent.Provider, agent.Model} {
 		if part != "" {
-			who = append(who, terminal.Clean(part))
+			who = append(who, terminal.Flat(part))
 		}
 	}
 	c.print(terminal.Fit(strings.Join(who, " · "), c.screen.Columns()))
@@ -155,10 +155,10 @@ func (c *chatScreen) begin() {
 
 // name is the bot's, for people.
 func (c *chatScreen) name() string {
-	if name := terminal.Clean(c.state.Bot.Name); name != "" {
+	if name := terminal.Flat(c.state.Bot.Name); name != "" {
 		return name
 	}
-	return terminal.Clean(c.state.Bot.ID)
+	return terminal.Flat(c.state.Bot.ID)
 }
 
 // follow shows what happens in the session, from an event on.

@@ -25,7 +25,7 @@ func (c *chatScreen) see(ev control.Event) {
 	case "message.deleted":
 		c.aside(phrase.ChatDeleted)
 	case "message.reacted":
-		c.print(c.paint(terminal.Bold, c.name())+" "+terminal.Clean(ev.Data.Emoji), "")
+		c.print(c.paint(terminal.Bold, c.name())+" "+terminal.Flat(ev.Data.Emoji), "")
 	case "turn.started":
 		c.turns = append(c.turns, &chatTurn{id: ev.Data.Turn, began: ev.At})
 	case "actions.requested", "action.result":
@@ -44,7 +44,7 @@ func (c *chatScreen) tool(ev control.Event) {
 			continue
 		}
 		t.tool = ""
-		if name := terminal.Clean(ev.Data.Tool); ev.Type == "actions.requested" {
+		if name := terminal.Flat(ev.Data.Tool); ev.Type == "actions.requested" {
 			t.tool = name
 		} else if ev.Data.OK {
 			t.tools = append(t.tools, name)
@@ -136,7 +136,7 @@ const prompt = "› "
 // draw prints what is new, and shows the line with what surrounds it.
 func (c *chatScreen) draw() error {
 	var above []string
-	for _, row := range []string{c.doing(), terminal.Clean(c.note)} {
+	for _, row := range []string{c.doing(), terminal.Flat(c.note)} {
 		if row != "" {
 			above = append(above, c.paint(terminal.Faint, terminal.Fit(row, c.screen.Columns())))
 		}

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"familiar/internal/chat"
+	"familiar/internal/jsonrpc"
 	"familiar/internal/llm"
 	"familiar/internal/logging"
 	"familiar/internal/phrase"
@@ -28,8 +29,16 @@ func (h *Host) reason(t chat.Turn, err error) (say, next string) {
 	if errors.As(err, &problem) {
 		return short(logging.Mask(problem.Say, h.Vault)), h.phrases.Say(nextOf(problem.Kind))
 	}
-	return short(logging.Mask(err.Error(), h.Vault)), h.phrases.Say(phrase.NextLog)
+	next = h.phrases.Say(phrase.NextLog)
+	var answer *jsonrpc.Error
+	if errors.As(err, &answer) && answer.Code == signInFirst {
+		next = h.phrases.Say(phrase.NextSignIn, h.agent.Name())
+	}
+	return short(logging.Mask(err.Error(), h.Vault)), next
 }
+
+// signInFirst is how an agent says over ACP that nobody is signed in.
+const signInFirst = -32000
 
 // nextOf is what the owner can do about a problem with the model.
 func nextOf(kind llm.ProblemKind) phrase.Key {

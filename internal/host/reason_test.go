@@ -12,6 +12,7 @@ import (
 	"familiar/internal/agent"
 	"familiar/internal/chat"
 	"familiar/internal/config"
+	"familiar/internal/jsonrpc"
 	"familiar/internal/llm"
 	"familiar/internal/phrase"
 	"familiar/internal/secret"
@@ -68,11 +69,13 @@ func TestOnlyTheOwnerReadsWhyATurnFailed(t *testing.T) {
 		place, who   string
 		reason, next string
 	}{
-		"the provider refuses":       {refused, "dm1", "boss", "Anthropic refuses the key", string(phrase.NextKey)},
-		"any other error":            {errors.New("exec: not found"), "dm1", "boss", "exec: not found", string(phrase.NextLog)},
-		"an error with a secret":     {errors.New("bad key hunter2hunter2"), "dm1", "boss", "bad key [REDACTED]", string(phrase.NextLog)},
-		"a key known by its form":    {errors.New("bad sk-abcdefghijklmnopqrstuv"), "dm1", "boss", "bad [REDACTED]", string(phrase.NextLog)},
-		"an error of many lines":     {errors.New("one\n\x1b[31mtwo"), "dm1", "boss", "one [31mtwo", string(phrase.NextLog)},
+		"the provider refuses":    {refused, "dm1", "boss", "Anthropic refuses the key", string(phrase.NextKey)},
+		"any other error":         {errors.New("exec: not found"), "dm1", "boss", "exec: not found", string(phrase.NextLog)},
+		"an error with a secret":  {errors.New("bad key hunter2hunter2"), "dm1", "boss", "bad key [REDACTED]", string(phrase.NextLog)},
+		"a key known by its form": {errors.New("bad sk-abcdefghijklmnopqrstuv"), "dm1", "boss", "bad [REDACTED]", string(phrase.NextLog)},
+		"an error of many lines":  {errors.New("one\n\x1b[31mtwo"), "dm1", "boss", "one [31mtwo", string(phrase.NextLog)},
+		"an agent that wants a login": {fmt.Errorf("open session: %w", &jsonrpc.Error{Code: -32000, Message: "sign in"}), "dm1", "boss",
+			"open session: the agent answered with error -32000: sign in", string(phrase.NextSignIn)},
 		"the owner in a group":       {refused, "hall", "boss", "", ""},
 		"somebody else":              {refused, "dm1", "ann", "", ""},
 		"what the person reads":      {chat.UserError{Say: "no agent", Err: errors.New("x")}, "dm1", "boss", "", ""},
@@ -92,7 +95,7 @@ func TestOnlyTheOwnerReadsWhyATurnFailed(t *testing.T) {
 			})
 			want := chat.Progress{Stage: chat.TurnFailed, Reason: c.reason}
 			if c.next != "" {
-				want.Next = r.phrase(phrase.Key(c.next))
+				want.Next = r.phrases.Say(phrase.Key(c.next), "script")
 			}
 			if got, ok := net.ended(); ok && got != want {
 				t.Errorf("shown %+v, want %+v", got, want)

@@ -57,6 +57,7 @@ const (
 // What the owner can do about a turn that failed.
 const (
 	NextLog       Key = "next.log"       // nothing is known but what the log says
+	NextSignIn    Key = "next.signIn"    // agent: it wants its person to sign in
 	NextKey       Key = "next.key"       // the provider refuses the key
 	NextModel     Key = "next.model"     // it does not have the model
 	NextCredit    Key = "next.credit"    // the account is used up
@@ -109,7 +110,7 @@ var keys = map[Key][]string{
 
 	AgentMissing: nil, AgentNext: nil,
 
-	NextLog: nil, NextKey: nil, NextModel: nil, NextCredit: nil, NextContext: nil, NextDeclined: nil, NextLater: nil,
+	NextLog: nil, NextSignIn: {"agent"}, NextKey: nil, NextModel: nil, NextCredit: nil, NextContext: nil, NextDeclined: nil, NextLater: nil,
 	NextUnreached: nil,
 
 	StatusAgent: {"agent"}, StatusProvider: {"provider"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusUptime: {"uptime"},

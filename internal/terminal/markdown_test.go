@@ -88,6 +88,12 @@ func TestMarkdownOfAnything(t *testing.T) {
 	})
 }
 
+func TestFlat(t *testing.T) {
+	if got := Flat(" a\n\x1b[31m\tb\r\n"); got != "a [31m b" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestFit(t *testing.T) {
 	for text, want := range map[string]string{"short": "short", "烏龍茶很香": "烏龍茶…", "0123456789": "0123456…"} {
 		if got := Fit(text, 8); got != want {

@@ -28,6 +28,9 @@ func Clean(text string) string {
 	}, text)
 }
 
+// Flat is Clean for a text that stands in one row.
+func Flat(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }
+
 // Width is how many columns a text takes that holds no escapes.
 func Width(text string) int { return uniseg.StringWidth(text) }
 
