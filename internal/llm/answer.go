@@ -2,6 +2,7 @@ package llm
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -16,9 +17,31 @@ type answering struct {
 	ended bool // the provider said why it stopped: the answer is whole
 	ids   map[string]bool
 
+	size  int // of everything that it holds, in bytes
+	calls int // that have begun
+
 	words     strings.Builder // of the part that is being said
 	thought   bool            // it is Thinking
 	signature string
+}
+
+// What an answer may hold: a hundred times what models are able to say at once. Everything in it is kept, shown and
+// sent back several times over, so that the bound of the wire alone would be too wide.
+const (
+	maxHeld  = 8 << 20 // bytes
+	maxCalls = 1024
+)
+
+var errTooRich = errors.New("the answer holds more than 8 MiB, or more than 1024 calls")
+
+// bear counts what is added to the answer, before it is, and refuses what is more than it may hold.
+func (a *answering) bear(calls, size int) error {
+	a.calls += calls
+	a.size += size
+	if a.calls > maxCalls || a.size > maxHeld {
+		return errTooRich
+	}
+	return nil
 }
 
 func (a *answering) hand(p Piece) {

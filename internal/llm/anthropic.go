@@ -108,6 +108,15 @@ func (s *messagesStream) take(data []byte) error {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return s.w.garbage("an event of the stream", err)
 	}
+	begun := 0
+	if e.Block.Type == "tool_use" {
+		begun = 1
+	}
+	d, b := e.Delta, e.Block
+	if err := s.out.bear(begun, len(d.Text)+len(d.Thinking)+len(d.Signature)+len(d.PartialJSON)+
+		len(b.Text)+len(b.Thinking)+len(b.Signature)+len(b.Data)+len(b.Input)+len(b.Name)); err != nil {
+		return err
+	}
 	switch e.Type {
 	case "message_start":
 		s.count(e.Message.Usage)

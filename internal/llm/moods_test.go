@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -206,5 +207,23 @@ func TestAnswersAreBounded(t *testing.T) {
 		if p := r.fails(t, say("hello"), Broken); !errors.Is(p.Err, errTooMuch) {
 			t.Errorf("%s: %v", name, p.Err)
 		}
+	}
+}
+
+// What is short on the wire may still be more than anything should have to keep.
+func TestWhatAnswersHoldIsBounded(t *testing.T) {
+	for name, reply := range map[string]llmtest.Reply{
+		"calls": {ToolCalls: slices.Repeat(twoCalls[:1], maxCalls+1)},
+		"input": {ToolCalls: []llmtest.ToolCall{{Name: "memory-save", Arguments: `{"content":"` + strings.Repeat("x", maxHeld) + `"}`}}, Split: true, ChunkSize: 1 << 20},
+		"words": {Text: strings.Repeat("x", maxHeld+1), ChunkSize: 1 << 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, provider string) {
+				r := newRig(t, provider, answers(reply))
+				if p := r.fails(t, say("hello"), Broken); !errors.Is(p.Err, errTooRich) || len(r.pauses) != 0 {
+					t.Errorf("%v, after waiting %v", p.Err, r.pauses)
+				}
+			})
+		})
 	}
 }

@@ -108,16 +108,21 @@ func (s *chatStream) read(in *events) error {
 		if len(chunk.Error) > 0 && string(chunk.Error) != "null" {
 			return s.w.failed(e.Data)
 		}
-		s.take(chunk)
+		if err := s.take(chunk); err != nil {
+			return err
+		}
 	}
 }
 
-func (s *chatStream) take(chunk chatChunk) {
+func (s *chatStream) take(chunk chatChunk) error {
 	if u := chunk.Usage; u != nil {
 		s.out.usage = Usage{Input: u.Input, Output: u.Output, Cached: u.Details.Cached}
 	}
 	for _, choice := range chunk.Choices {
 		d := choice.Delta
+		if err := s.out.bear(0, len(d.Reasoning)+len(d.ReasoningContent)+len(d.Content)+len(d.Refusal)); err != nil {
+			return err
+		}
 		s.out.thinking(d.Reasoning)
 		if d.ReasoningContent != "" && d.Reasoning == "" {
 			s.out.thinking(d.ReasoningContent)
@@ -128,7 +133,9 @@ func (s *chatStream) take(chunk chatChunk) {
 		s.out.text(d.Content)
 		s.out.text(d.Refusal)
 		for _, call := range d.Calls {
-			s.call(call)
+			if err := s.call(call); err != nil {
+				return err
+			}
 		}
 		if choice.Finish != "" {
 			s.out.stop, s.out.ended = chatStop(choice.Finish), true
@@ -137,11 +144,12 @@ func (s *chatStream) take(chunk chatChunk) {
 			s.out.stop = Refused
 		}
 	}
+	return nil
 }
 
 // call adds a piece of a call to the call that it belongs to. Servers number calls, or give each an id, or neither and
 // send one after the other; some give every call the number 0.
-func (s *chatStream) call(d chatDeltaCall) {
+func (s *chatStream) call(d chatDeltaCall) error {
 	var at *chatCall
 	for _, c := range s.calls {
 		if d.Index != nil && c.index == *d.Index && (d.ID == "" || c.id == "" || c.id == d.ID) {
@@ -151,12 +159,17 @@ func (s *chatStream) call(d chatDeltaCall) {
 	if last := len(s.calls) - 1; d.Index == nil && last >= 0 && (d.ID == "" && d.Function.Name == "" || d.ID != "" && s.calls[last].id == d.ID) {
 		at = s.calls[last]
 	}
+	begun := 0
 	if at == nil {
+		begun = 1
 		at = &chatCall{index: len(s.calls)}
 		if d.Index != nil {
 			at.index = *d.Index
 		}
 		s.calls = append(s.calls, at)
+	}
+	if err := s.out.bear(begun, len(d.Function.Name)+len(d.Function.Arguments)+len(d.Extra.Google.Signature)); err != nil {
+		return err
 	}
 	if d.ID != "" {
 		at.id = d.ID
@@ -168,6 +181,7 @@ func (s *chatStream) call(d chatDeltaCall) {
 	if proof := d.Extra.Google.Signature; proof != "" {
 		at.proof = proofOf(googleProof, proof)
 	}
+	return nil
 }
 
 // finish hands on the calls, which are whole only now.

@@ -95,7 +95,7 @@ func (w *wire) fault(err error) error {
 		return fmt.Errorf("ask %s: %w", w.c.title, cause)
 	case errors.As(err, &made):
 		return made
-	case errors.Is(err, errTooMuch):
+	case errors.Is(err, errTooMuch), errors.Is(err, errTooRich):
 		return w.c.problem(w.c.model, Broken, err)
 	}
 	kind := Broken
