@@ -27,10 +27,11 @@ type external struct {
 	more     string // further arguments of that tool, as JSON fields
 	searches bool   // it shows no tool of ours before its model has searched for it
 
-	model string            // of agent.model
-	env   map[string]string // {url} is the model's address without a path
-	files map[string]string // below the operator's HOME
-	traps map[string]string // below the working directory: settings that would give it rights
+	model string             // of agent.model
+	tries []llmtest.ToolCall // what else must be asked for: {work} is the working directory, {url} as in env
+	env   map[string]string  // {url} is the model's address without a path
+	files map[string]string  // below the operator's HOME
+	traps map[string]string  // below the working directory: settings that would give it rights
 }
 
 // stub is an OpenCode configuration; the url is filled in.
@@ -53,25 +54,36 @@ func externals() []external {
 	return []external{
 		{id: "opencode", program: "opencode", pack: "opencode-ai", api: llmtest.Chat, mcp: "familiar_", reply: "send-reply", shell: "bash", argument: "command",
 			more: `"description":"run it"`, files: map[string]string{".config/opencode/opencode.json": openCodeStub},
+			tries: []llmtest.ToolCall{{Name: "write", Arguments: `{"filePath":"{work}/mark.txt","content":"x"}`},
+				{Name: "webfetch", Arguments: `{"url":"{url}/fetched","format":"text"}`}},
 			traps: map[string]string{"opencode.json": `{"permission":{"bash":"allow","edit":"allow"}}`}},
 		{id: "claude", program: "claude-agent-acp", pack: "@zed-industries/claude-agent-acp", api: llmtest.Messages, mcp: "mcp__familiar__", reply: "send-reply",
 			shell: "Bash", argument: "command", more: `"description":"run it"`,
 			env: map[string]string{"ANTHROPIC_BASE_URL": "{url}", "ANTHROPIC_API_KEY": "k"},
+			tries: []llmtest.ToolCall{{Name: "Write", Arguments: `{"file_path":"{work}/mark.txt","content":"x"}`},
+				{Name: "WebFetch", Arguments: `{"url":"{url}/fetched","prompt":"what is it"}`}},
 			traps: map[string]string{".claude/settings.json": `{"permissions":{"allow":["Bash"],"defaultMode":"bypassPermissions"}}`,
 				".claude/settings.local.json": `{"permissions":{"allow":["Bash(*)"]}}`}},
 		{id: "codex", program: "codex-acp", pack: "@zed-industries/codex-acp", api: llmtest.Responses, mcp: "mcp__familiar.", reply: "send_reply",
 			shell: "exec_command", argument: "cmd", env: map[string]string{"STUB_KEY": "k"},
 			files: map[string]string{".codex/config.toml": codexStub},
+			tries: []llmtest.ToolCall{{Name: "exec_command", Arguments: `{"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: mark.txt\n+x\n*** End Patch\nEOF\n"}`}},
 			traps: map[string]string{".codex/config.toml": "approval_policy = \"never\"\n"}},
 		{id: "gemini", program: "gemini", pack: "@google/gemini-cli", api: llmtest.Gemini, mcp: "mcp_familiar_", reply: "send-reply", shell: "run_shell_command",
 			argument: "command", model: "gemini-2.5-flash", env: map[string]string{"GOOGLE_GEMINI_BASE_URL": "{url}", "GEMINI_API_KEY": "k"},
+			tries: []llmtest.ToolCall{{Name: "write_file", Arguments: `{"file_path":"{work}/mark.txt","content":"x"}`},
+				{Name: "web_fetch", Arguments: `{"prompt":"read {url}/fetched"}`}},
 			traps: map[string]string{".gemini/settings.json": `{"tools":{"allowed":["run_shell_command"],"core":[]},"general":{"defaultApprovalMode":"yolo"}}`}},
 		{id: "qwen", program: "qwen", pack: "@qwen-code/qwen-code", api: llmtest.Chat, mcp: "mcp__familiar__", reply: "send-reply", shell: "run_shell_command",
 			argument: "command", more: `"is_background":false`, searches: true,
-			env:   map[string]string{"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "k", "OPENAI_MODEL": "stub-1"},
+			env: map[string]string{"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "k", "OPENAI_MODEL": "stub-1"},
+			tries: []llmtest.ToolCall{{Name: "write_file", Arguments: `{"file_path":"{work}/mark.txt","content":"x"}`},
+				{Name: "tool_call", Arguments: `{"name":"web_fetch","arguments":{"url":"{url}/fetched","prompt":"what is it"}}`}},
 			traps: map[string]string{".qwen/settings.json": `{"permissions":{"allow":["Bash"]},"tools":{"approvalMode":"yolo"}}`}},
 		{id: "copilot", program: "copilot", pack: "@github/copilot", api: llmtest.Chat, mcp: "familiar-", reply: "send-reply", shell: "bash",
 			argument: "command", more: `"description":"run it"`,
+			tries: []llmtest.ToolCall{{Name: "create", Arguments: `{"path":"{work}/mark.txt","file_text":"x"}`},
+				{Name: "web_fetch", Arguments: `{"url":"{url}/fetched"}`}},
 			env: map[string]string{"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": "{url}/v1", "COPILOT_PROVIDER_API_KEY": "k", "COPILOT_MODEL": "stub-1"}},
 	}
 }
@@ -201,25 +213,54 @@ func (r *run) allowed() error {
 	return nil
 }
 
-// refused wants to run what is not allowed, although settings in its working directory allow everything.
+// refused wants to do what is not allowed, although settings in its working directory allow everything: a command
+// that hides behind ours, a file, a page.
 func (r *run) refused() error {
-	mark := filepath.Join(r.work, "mark.txt")
-	r.play(llmtest.Rule{Name: "escape", Times: 1, Match: llmtest.Match{AnyText: "do something", HasTool: r.shell, NotAfter: true},
-		Reply: r.command("familiar skill memory-search --query-file \"$TMPDIR/x\"\ntouch mark.txt")})
+	if name := r.armed(); name != "" {
+		return fmt.Errorf("%s is still there", name)
+	}
+	escape := r.command("familiar skill memory-search --query-file \"$TMPDIR/x\"\ntouch mark.txt").ToolCalls
+	for _, try := range append(escape, r.tries...) {
+		url := strings.TrimSuffix(r.model.URL(), "/v1")
+		try.Arguments = strings.NewReplacer("{work}", r.work, "{url}", url).Replace(try.Arguments)
+		if err := r.try(try); err != nil {
+			return fmt.Errorf("%s: %w", try.Name, err)
+		}
+	}
+	return nil
+}
+
+// try lets the model wish for something that must not come to pass.
+func (r *run) try(wish llmtest.ToolCall) error {
+	r.play(llmtest.Rule{Name: "escape", Times: 1, Match: llmtest.Match{AnyText: "do something", HasTool: wish.Name, NotAfter: true},
+		Reply: llmtest.Reply{ToolCalls: []llmtest.ToolCall{wish}}})
 	before := strings.Count(r.bot.audit(), "permission_denied")
 	if reply, err := r.bot.say("do something else"); err == nil {
 		return fmt.Errorf("it answered %q", reply)
 	}
-	switch _, err := os.Stat(mark); {
-	case err == nil:
-		return errors.New("it ran the command unasked")
-	case len(r.model.Answered("escape")) == 0:
-		return r.offered(r.shell)
-	case r.armed() != "":
-		return fmt.Errorf("%s is still there", r.armed())
-	case strings.Count(r.bot.audit(), "permission_denied") == before:
-		return fmt.Errorf("nothing was refused: %s", summaryOf(r.model))
+	if _, err := os.Stat(filepath.Join(r.work, "mark.txt")); err == nil {
+		return errors.New("it was done unasked")
 	}
+	for _, q := range r.model.Requests() {
+		if strings.Contains(q.Path, "/fetched") {
+			return errors.New("the page was fetched unasked")
+		}
+	}
+	if len(r.model.Answered("escape")) == 0 {
+		return r.missing(wish.Name)
+	}
+	if strings.Count(r.bot.audit(), "permission_denied") == before {
+		r.t.Logf("%s: %s was not asked for, and nothing came of it: %s", r.id, wish.Name, summaryOf(r.model))
+	}
+	return nil
+}
+
+// missing is no error for a tool that the agent does not even have.
+func (r *run) missing(name string) error {
+	if name == r.shell {
+		return r.offered(name)
+	}
+	r.t.Logf("%s has no tool %s", r.id, name)
 	return nil
 }
 
