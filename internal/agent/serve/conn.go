@@ -8,21 +8,33 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"familiar/internal/chat"
 	"familiar/internal/jsonrpc"
 )
 
-// queued is how many messages wait to be written before whoever writes more has to wait.
-const queued = 64
+const (
+	// queued is how many messages wait to be written before whoever writes more has to wait.
+	queued = 64
+	// boxed is how many messages that came wait to be taken, and stuckTime how long there may be no room for one more
+	// before the client counts as one that does not read.
+	boxed     = 256
+	stuckTime = 30 * time.Second
+)
 
-// conn is a JSON-RPC connection. Messages leave it in the order in which they were sent.
+// errStuck says that the client does not read what it is sent.
+var errStuck = errors.New("the client does not read")
+
+// conn is a JSON-RPC connection. Messages leave it in the order in which they were sent. Three goroutines run it: read,
+// hand and write. The reader waits for nobody, so that the end of the input is seen also while a client does not read.
 type conn struct {
 	log   *slog.Logger
 	lines *jsonrpc.Lines
 	out   io.Writer
 	took  func(*jsonrpc.Message) // takes each request and notification, in order
 
+	box   chan func() // what came, to be taken in order; closed by the reader
 	queue chan []byte
 	over  chan struct{} // closed when nothing more will be sent
 	dead  chan struct{} // closed when nothing more can be sent
@@ -35,14 +47,16 @@ type conn struct {
 
 func newConn(log *slog.Logger, in io.Reader, out io.Writer, took func(*jsonrpc.Message)) *conn {
 	return &conn{log: log, lines: jsonrpc.NewLines(in, jsonrpc.LongestLine), out: out, took: took,
-		queue: make(chan []byte, queued), over: make(chan struct{}), dead: make(chan struct{}),
+		box: make(chan func(), boxed), queue: make(chan []byte, queued), over: make(chan struct{}), dead: make(chan struct{}),
 		pending: map[jsonrpc.ID]chan jsonrpc.Message{}}
 }
 
 // fail ends the connection.
 func (c *conn) fail(cause error) {
 	c.once.Do(func() {
-		c.log.Info("the connection has ended", chat.KeyErr, cause)
+		if !errors.Is(cause, errLeft) {
+			c.log.Warn("the connection is given up", chat.KeyErr, cause)
+		}
 		close(c.dead)
 	})
 }
@@ -50,8 +64,39 @@ func (c *conn) fail(cause error) {
 // finish says that everything was sent. Nothing may be sent afterwards.
 func (c *conn) finish() { close(c.over) }
 
+// hand takes what came, one after the other, until nothing more does.
+func (c *conn) hand() {
+	for {
+		select {
+		case take, more := <-c.box:
+			if !more {
+				return
+			}
+			take()
+		case <-c.dead:
+			return
+		}
+	}
+}
+
+// later has something taken when all that came before was.
+func (c *conn) later(take func()) {
+	select {
+	case c.box <- take:
+		return
+	default:
+	}
+	select {
+	case c.box <- take:
+	case <-c.dead:
+	case <-time.After(stuckTime):
+		c.fail(errStuck)
+	}
+}
+
 // read takes what the client writes until it ends.
 func (c *conn) read() error {
+	defer close(c.box)
 	for {
 		line, err := c.lines.Next()
 		if errors.Is(err, jsonrpc.ErrLong) {
@@ -69,14 +114,16 @@ func (c *conn) read() error {
 			if found[i].Method == "" {
 				c.answered(found[i])
 			} else {
-				c.took(&found[i])
+				c.later(func() { c.took(&found[i]) })
 			}
 		}
 	}
 }
 
 func (c *conn) noMessage(why string) {
-	c.reply(json.RawMessage("null"), nil, &jsonrpc.Error{Code: jsonrpc.CodeNoMessage, Message: why})
+	c.later(func() {
+		c.reply(json.RawMessage("null"), nil, &jsonrpc.Error{Code: jsonrpc.CodeNoMessage, Message: why})
+	})
 }
 
 // answered hands an answer to whoever waits for it. One that nobody waits for is ignored.

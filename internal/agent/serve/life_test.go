@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,6 +157,21 @@ func TestTheInputEnds(t *testing.T) {
 	await(t, "the end of the turn", done)
 	if n := children(t); n != 0 {
 		t.Errorf("%d processes are left", n)
+	}
+}
+
+// A client that closes our input and does not read what it was sent cannot keep us.
+func TestAClientThatDoesNotRead(t *testing.T) {
+	_, unread := io.Pipe()
+	defer unread.Close()
+	input := strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}`+"\n", 300)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- serve.Serve(context.Background(), strings.NewReader(input), unread, serve.Options{Log: quiet(),
+			Models: serve.NewProviders(llm.Defaults(), llm.Deps{}), Dir: t.TempDir()})
+	}()
+	if err := await(t, "the end", ended); err != nil {
+		t.Error(err)
 	}
 }
 

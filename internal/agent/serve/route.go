@@ -17,6 +17,11 @@ import (
 // codeAuth is the protocol's code for a provider that wants a key first.
 const codeAuth = -32000
 
+// noProvider says what to set where there is no provider. The configuration of a bot, which llm.ErrNone names, does not
+// count here.
+const noProvider = "there is no model provider: put a key such as ANTHROPIC_API_KEY into the agent's environment, " +
+	"or LLM_PROVIDER with LLM_BASE_URL"
+
 // errBusy refuses a request when too many are being worked on.
 var errBusy = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "too much is being done at once; try again later"}
 
@@ -129,7 +134,7 @@ func (s *server) fault(method string, err error) *jsonrpc.Error {
 	var problem llm.Problem
 	switch {
 	case errors.Is(err, llm.ErrNone):
-		return &jsonrpc.Error{Code: codeAuth, Message: llm.ErrNone.Error()}
+		return &jsonrpc.Error{Code: codeAuth, Message: noProvider}
 	case errors.As(err, &problem) && problem.Kind == llm.BadKey:
 		return &jsonrpc.Error{Code: codeAuth, Message: problem.In("en")}
 	case errors.As(err, &problem):

@@ -91,16 +91,21 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s := &server{o: o, store: files, ctx: ctx, slots: make(chan struct{}, mostRequests),
 		sessions: map[sdk.SessionId]*session{}}
 	s.conn = newConn(o.Log, in, out, s.take)
-	ended, written := make(chan error, 1), make(chan struct{})
+	ended, handed, written := make(chan error, 1), make(chan struct{}), make(chan struct{})
 	go func() { ended <- s.conn.read() }()
+	go func() { defer close(handed); s.conn.hand() }()
 	go func() { defer close(written); s.conn.write() }()
 	select {
 	case err = <-ended:
-	case <-s.conn.dead: // the output cannot be written to any more
+	case <-s.conn.dead:
 	case <-ctx.Done():
 	}
+	defer time.AfterFunc(leaveTime, func() { s.conn.fail(errStuck) }).Stop()
+	if errors.Is(err, io.EOF) {
+		<-handed // what came before the end still counts
+		err = nil
+	}
 	cancel(errLeft)
-	defer time.AfterFunc(leaveTime, func() { s.conn.fail(errors.New("the client does not read")) }).Stop()
 	if c, ok := in.(io.Closer); ok {
 		_ = c.Close() // it may be closed already
 	}
@@ -108,10 +113,12 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s.conn.finish()
 	select {
 	case <-written:
+	case <-s.conn.dead:
 	case <-time.After(flushTime):
-		s.conn.fail(errors.New("the client does not read"))
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	s.conn.fail(errLeft)
+	<-handed
+	if err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil

@@ -17,7 +17,7 @@ func (s *server) initialize(_ context.Context, p sdk.InitializeRequest) (sdk.Ini
 	methods := []sdk.AuthMethod{}
 	if err := s.o.Models.Ready(); err != nil {
 		methods = append(methods, sdk.AuthMethod{Agent: &sdk.AuthMethodAgent{Id: authEnvironment,
-			Name: "A key in the environment", Description: sdk.Ptr(err.Error())}})
+			Name: "A key in the environment", Description: sdk.Ptr(s.fault(sdk.AgentMethodInitialize, err).Message)}})
 	}
 	return sdk.InitializeResponse{
 		ProtocolVersion: 1,
