@@ -48,7 +48,7 @@ func chatPlainly(cmd *cobra.Command, link *chatLink, c plainChat) error {
 		}
 		if err := c.ask(cmd.Context(), link, text); err != nil {
 			failed = true
-			if _, wrong := fmt.Fprintf(c.errs, "familiar: %v\n", err); wrong != nil {
+			if _, wrong := fmt.Fprintf(c.errs, "familiar: %s\n", shown(c.errs, err.Error())); wrong != nil {
 				return wrong
 			}
 		}
@@ -100,7 +100,7 @@ func (c *plainChat) ask(ctx context.Context, link *chatLink, text string) error 
 		return err
 	}, func(err error) {
 		if !away {
-			_, _ = fmt.Fprintf(c.errs, "familiar: %v; trying again\n", err) // it is told again at the end
+			_, _ = fmt.Fprintf(c.errs, "familiar: %s; trying again\n", shown(c.errs, err.Error())) // it is told again at the end
 		}
 		away = true
 	})
@@ -125,7 +125,7 @@ func (c *plainChat) print(reply control.Reply) error {
 	case err != nil:
 		return err
 	}
-	_, err := fmt.Fprintln(c.out, reply.Text)
+	_, err := fmt.Fprintln(c.out, shown(c.out, reply.Text))
 	return err
 }
 

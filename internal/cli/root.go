@@ -90,7 +90,7 @@ func exitCode(err error, errs io.Writer) int {
 	case errors.As(err, &told):
 		return told.code
 	}
-	_, _ = fmt.Fprintf(errs, "familiar: %v\n", err)
+	_, _ = fmt.Fprintf(errs, "familiar: %s\n", shown(errs, err.Error()))
 	var wrong misuse
 	if errors.As(err, &wrong) {
 		return exitUsage

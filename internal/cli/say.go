@@ -58,7 +58,7 @@ func say(cmd *cobra.Command, f sayFlags, text string) error {
 	if f.json && reply.Session != "" {
 		err = errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(reply))
 	} else if err == nil {
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), reply.Text)
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), shown(cmd.OutOrStdout(), reply.Text))
 	}
 	switch {
 	case errors.Is(err, control.ErrSilence):
