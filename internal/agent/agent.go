@@ -219,6 +219,9 @@ type Result struct {
 // ErrGone says that the agent's process ended, or its session was closed, while something was asked of it.
 var ErrGone = errors.New("the agent is gone")
 
+// ErrRefused says that the model declines to answer. Where that ends a turn which has a Result, it is the Refusal.
+var ErrRefused = errors.New("the model declines to answer")
+
 // ErrNoTurn says that there is no turn that could be steered.
 var ErrNoTurn = errors.New("no turn is running")
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"familiar/internal/agent"
 	"familiar/internal/chat"
 	"familiar/internal/jsonrpc"
 	"familiar/internal/llm"
@@ -30,6 +31,9 @@ func (h *Host) reason(t chat.Turn, err error) (say, next string) {
 		return short(logging.Mask(problem.Say, h.Vault)), h.phrases.Say(nextOf(problem.Kind))
 	}
 	next = h.phrases.Say(phrase.NextLog)
+	if errors.Is(err, agent.ErrRefused) {
+		next = h.phrases.Say(phrase.NextDeclined)
+	}
 	var answer *jsonrpc.Error
 	if errors.As(err, &answer) && answer.Code == signInFirst {
 		next = h.phrases.Say(phrase.NextSignIn, h.agent.Name())

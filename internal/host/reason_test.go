@@ -76,6 +76,7 @@ func TestOnlyTheOwnerReadsWhyATurnFailed(t *testing.T) {
 		"an error of many lines":  {errors.New("one\n\x1b[31mtwo"), "dm1", "boss", "one [31mtwo", string(phrase.NextLog)},
 		"an agent that wants a login": {fmt.Errorf("open session: %w", &jsonrpc.Error{Code: -32000, Message: "sign in"}), "dm1", "boss",
 			"open session: the agent answered with error -32000: sign in", string(phrase.NextSignIn)},
+		"a model that declines":      {fmt.Errorf("prompt: %w", agent.ErrRefused), "dm1", "boss", "prompt: the model declines to answer", string(phrase.NextDeclined)},
 		"the owner in a group":       {refused, "hall", "boss", "", ""},
 		"somebody else":              {refused, "dm1", "ann", "", ""},
 		"what the person reads":      {chat.UserError{Say: "no agent", Err: errors.New("x")}, "dm1", "boss", "", ""},
@@ -100,6 +101,9 @@ func TestOnlyTheOwnerReadsWhyATurnFailed(t *testing.T) {
 			if got, ok := net.ended(); ok && got != want {
 				t.Errorf("shown %+v, want %+v", got, want)
 			}
+			r.until("the operator reads more", func() bool {
+				return !errors.As(c.err, new(llm.Problem)) || strings.Contains(r.log.String(), "401")
+			})
 			if said := strings.Join(r.net.said(), ""); c.reason != "" && strings.Contains(said, c.reason) {
 				t.Errorf("said %q", said)
 			}

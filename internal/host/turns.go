@@ -8,6 +8,7 @@ import (
 
 	"familiar/internal/chat"
 	"familiar/internal/desk"
+	"familiar/internal/llm"
 	"familiar/internal/phrase"
 )
 
@@ -95,6 +96,11 @@ func (h *Host) logTurn(t chat.Turn, waited time.Duration, res desk.Result, err e
 	case errors.Is(err, chat.ErrStopped), errors.Is(err, chat.ErrShutdown):
 		h.log.Info("turn ended early", append(line, chat.KeyErr, err)...)
 	default:
-		h.log.Error("turn failed", append(line, chat.KeyErr, err)...)
+		line = append(line, chat.KeyErr, err)
+		var problem llm.Problem
+		if errors.As(err, &problem) && problem.Err != nil { // what the provider said is for the operator alone
+			line = append(line, "cause", problem.Err)
+		}
+		h.log.Error("turn failed", line...)
 	}
 }

@@ -156,7 +156,7 @@ func TestTurns(t *testing.T) {
 		{"AF-91 and no third", []script.Turn{steps(say), steps(say), steps(reply("too late"))}, "", 2, "without a reply"},
 		{"AF-92 a reaction is an answer", []script.Turn{steps(react)}, "react 👍", 1, ""},
 		{"AF-93 cancelled", []script.Turn{steps(script.Step{End: agent.Cancelled})}, "", 1, "cancelled"},
-		{"AF-93 refusal", []script.Turn{steps(script.Step{End: agent.Refusal})}, "", 1, "refusal"},
+		{"AF-93 refusal", []script.Turn{steps(script.Step{End: agent.Refusal})}, "", 1, agent.ErrRefused.Error()},
 		{"an answer before the end counts", []script.Turn{steps(reply("hi"), script.Step{End: agent.MaxTokens})}, "say hi", 1, ""},
 		{"an answer before a crash counts", []script.Turn{steps(reply("hi"), script.Step{Fail: "gone"})}, "say hi", 1, ""},
 		{"a crash without an answer", []script.Turn{steps(script.Step{Fail: "gone"})}, "", 1, "gone"},

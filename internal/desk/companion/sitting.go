@@ -120,6 +120,8 @@ func verdict(stop agent.StopReason, err error) error {
 		return err
 	case stop == agent.EndTurn:
 		return errors.New("the agent ended its turn twice without a reply")
+	case stop == agent.Refusal:
+		return agent.ErrRefused
 	case stop == agent.Cancelled:
 		return errors.New("the agent says that its turn was cancelled")
 	}
