@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"strings"
 
 	sdk "github.com/coder/acp-go-sdk"
 
@@ -14,21 +15,38 @@ type sessionUpdate struct {
 	Update    json.RawMessage `json:"update"`
 }
 
-// text is a chunk of words. Some agents put the text beside the content, not into it.
+// text is a chunk of words, or of something else. Some agents put the text beside the content, not into it.
 type text struct {
 	Content struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
+		MIME string `json:"mimeType"` // of an image, a sound or a linked file
+		Name string `json:"name"`     // of a linked file
 	} `json:"content"`
 	Text string `json:"text"`
 }
 
+// words returns the text. What cannot be shown here leaves a note of its kind, such as "[image image/png]", so that
+// whoever watches knows that something came.
 func (t text) words() string {
-	if t.Content.Text != "" {
-		return t.Content.Text
+	c := t.Content
+	switch {
+	case c.Text != "":
+		return c.Text
+	case t.Text != "" || c.Type == "" || c.Type == "text":
+		return t.Text
 	}
-	return t.Text
+	note := []string{c.Type}
+	for _, more := range []string{c.MIME, c.Name} {
+		if more != "" {
+			note = append(note, more)
+		}
+	}
+	return "[" + short(strings.Join(note, " "), longestNote) + "]"
 }
+
+// longestNote bounds the note of something that cannot be shown, in bytes.
+const longestNote = 200
 
 // translate reads an update. known is false for a kind that we do not know, or cannot read; a known kind that
 // there is nothing to see of gives nil. Words are taken only from the two kinds that are words: an unknown kind
