@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"familiar/internal/agent/acp/profile"
+	"familiar/internal/process"
 	"familiar/internal/secret"
 	"familiar/internal/setting"
 )
@@ -23,6 +24,8 @@ type Config struct {
 	ConnectTimeoutMs int               `yaml:"connectTimeoutMs" env:"AGENT_CONNECT_TIMEOUT_MS" doc:"how long an agent may take to start, and then to open a session, in milliseconds"`
 	PromptTimeoutMs  int               `yaml:"promptTimeoutMs" env:"AGENT_PROMPT_TIMEOUT_MS" doc:"how long one turn may take, in milliseconds; 0 sets no limit"`
 	CancelGraceMs    int               `yaml:"cancelGraceMs" env:"AGENT_CANCEL_GRACE_MS" doc:"how long a cancelled turn may take to end before the agent is killed, in milliseconds"`
+	EOFGraceMs       int               `yaml:"eofGraceMs" env:"AGENT_EOF_GRACE_MS" doc:"how long an agent may take to end once its standard input is closed, such as for its hooks at the end of a session, before it gets SIGTERM; in milliseconds"`
+	TermGraceMs      int               `yaml:"termGraceMs" env:"AGENT_TERM_GRACE_MS" doc:"how long an agent may take to end after SIGTERM before it is killed, in milliseconds"`
 	MaxProcesses     int               `yaml:"maxProcesses" env:"AGENT_MAX_PROCESSES" doc:"how many agents run at once; further sessions wait for one to end"`
 	WarmSpare        int               `yaml:"warmSpare" env:"AGENT_WARM_SPARE" doc:"how many agents wait, started, for the next message of the workspaces that spoke last; where there is less than 4 GiB of memory it is 0"`
 
@@ -67,13 +70,14 @@ type MCPServer struct {
 const ourServer = "familiar"
 
 // Defaults returns the section as it is when nothing is configured. The times are those of the behaviour that
-// operators know; promptTimeoutMs is ours.
+// operators know; promptTimeoutMs and eofGraceMs are ours. Both graces of a close and the kill stay under five seconds.
 func Defaults() Config {
 	return Config{
 		Kind:             "auto",
 		Sandbox:          Sandbox{FilterEnv: true, AllowedWriteExtensions: []string{".md", ".txt"}},
 		IdleTimeout:      IdleTimeout{Enabled: true, TimeoutMs: 300_000, CheckIntervalMs: 30_000},
-		ConnectTimeoutMs: 30_000, PromptTimeoutMs: 30 * 60_000, CancelGraceMs: 10_000, MaxProcesses: 4, WarmSpare: 1,
+		ConnectTimeoutMs: 30_000, PromptTimeoutMs: 30 * 60_000, CancelGraceMs: 10_000,
+		EOFGraceMs: 1500, TermGraceMs: 2000, MaxProcesses: 4, WarmSpare: 1,
 	}
 }
 
@@ -89,6 +93,8 @@ func (c *Config) Check(r *setting.Report) {
 	r.AtLeast("connectTimeoutMs", &c.ConnectTimeoutMs, 100)
 	r.AtLeast("promptTimeoutMs", &c.PromptTimeoutMs, 0)
 	r.AtLeast("cancelGraceMs", &c.CancelGraceMs, 0)
+	r.AtLeast("eofGraceMs", &c.EOFGraceMs, 0)
+	r.AtLeast("termGraceMs", &c.TermGraceMs, 0)
 	r.AtLeast("maxProcesses", &c.MaxProcesses, 1)
 	r.AtLeast("warmSpare", &c.WarmSpare, 0)
 	r.AtLeast("idleTimeout.timeoutMs", &c.IdleTimeout.TimeoutMs, 100)
@@ -146,6 +152,15 @@ func (s MCPServer) fault(taken map[string]bool) (key, say string) {
 		return "transport", fmt.Sprintf("%q is not one of stdio, http, sse", s.Transport)
 	}
 	return "", ""
+}
+
+// grace is how long each way of asking an agent to end may take.
+func (c Config) grace(p profile.Profile) process.Grace {
+	g := process.Grace{EOF: ms(c.EOFGraceMs), Term: ms(c.TermGraceMs)}
+	if p.IgnoresEOF {
+		g.EOF = 0
+	}
+	return g
 }
 
 func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }

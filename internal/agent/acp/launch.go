@@ -6,16 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"familiar/internal/agent/acp/profile"
 	"familiar/internal/process"
-)
-
-// The grace of each way of asking an agent to end; together with the kill it stays under five seconds.
-const (
-	eofGrace  = 1500 * time.Millisecond
-	termGrace = 2 * time.Second // of the behaviour that operators know
 )
 
 // launcher starts agents as processes.
@@ -52,11 +45,7 @@ func (l launcher) spawn(ctx context.Context, s *session) (*child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the agent: %w", err)
 	}
-	g := process.Grace{EOF: eofGrace, Term: termGrace}
-	if p.IgnoresEOF {
-		g.EOF = 0
-	}
-	return launched(started, g), nil
+	return launched(started, l.agent.cfg.grace(p)), nil
 }
 
 // programs are our executable, the agent's and what that runs on, and what lies beside the agent's: its folder, or

@@ -76,6 +76,7 @@ type Moods struct {
 	Deaf         string `json:"deaf,omitempty"`         // a method after which it reads no more
 	IgnoreCancel bool   `json:"ignoreCancel,omitempty"` // a cancelled turn goes on
 	IgnoreEOF    bool   `json:"ignoreEof,omitempty"`    // it stays when its standard input ends
+	Hook         string `json:"hook,omitempty"`         // when its standard input ends it makes this file, and ends when that is gone
 	TwoAnswers   bool   `json:"twoAnswers,omitempty"`   // a cancelled prompt is answered again when the next one comes
 	IDs          string `json:"ids,omitempty"`          // how the ids of answers are written: "string" or "float"
 

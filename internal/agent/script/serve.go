@@ -66,7 +66,23 @@ func ServeACP(in io.Reader, out io.Writer, s Script) error {
 	if s.Moods.IgnoreEOF {
 		<-v.died
 	}
-	return err
+	return errors.Join(err, s.Moods.hook())
+}
+
+// hook is what the agent does when its session ends: it makes the file, and waits until somebody has removed it.
+func (m Moods) hook() error {
+	if m.Hook == "" {
+		return nil
+	}
+	if err := os.WriteFile(m.Hook, nil, 0o600); err != nil {
+		return err
+	}
+	for {
+		if _, err := os.Lstat(m.Hook); err != nil {
+			return nil
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // frame is any message of the protocol.
