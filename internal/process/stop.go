@@ -33,7 +33,7 @@ type Exit struct {
 
 func (e Exit) Error() string {
 	if e.Signal != 0 {
-		return "ended by signal " + unix.SignalName(e.Signal)
+		return "signal " + unix.SignalName(e.Signal)
 	}
 	return fmt.Sprintf("exit status %d", e.Code)
 }

@@ -18,7 +18,10 @@ func (s *session) open(ctx context.Context, o agent.Opening) error {
 	if err := s.start(ctx, o); err != nil {
 		return err
 	}
-	return s.begin(ctx, o)
+	if err := s.begin(ctx, o); err != nil {
+		return s.explain(err)
+	}
+	return nil
 }
 
 // start starts the process and greets it.
