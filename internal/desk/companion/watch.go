@@ -45,8 +45,12 @@ func (w *watcher) Saw(u agent.Update) {
 
 func (w *watcher) show(p chat.Progress) { w.deps.Show(w.ctx, w.turn, p) }
 
-// Permit decides on one of the agent's own tools, and writes the decision down.
-func (w *watcher) Permit(_ context.Context, ask agent.Ask) agent.Answer {
+// Permit decides on one of the agent's own tools, and writes the decision down. When the turn has ended nobody decides
+// any more: that is no refusal, and is not written down as one.
+func (w *watcher) Permit(ctx context.Context, ask agent.Ask) agent.Answer {
+	if ctx.Err() != nil {
+		return agent.Answer{}
+	}
 	verdict := w.policy.Judge(ask)
 	name := w.name(agent.ToolCall{Title: ask.Title, Kind: ask.Kind})
 	if verdict.Allow {
