@@ -58,6 +58,7 @@ type Agent struct {
 	slots    chan struct{}
 	mu       sync.Mutex
 	sessions map[*session]bool
+	said     map[string]bool // what is said once in the agent's life
 	leaving  bool
 	leave    chan struct{} // closed when Close begins
 	opening  sync.WaitGroup
@@ -106,7 +107,16 @@ func newAgent(cfg Config, p profile.Profile, deps Deps) *Agent {
 		deps.Door = func(tool.Caller) (tool.Door, error) { return tool.Door{}, nil }
 	}
 	return &Agent{cfg: cfg, warm: cfg.spares(memory()), profile: p, deps: deps, log: deps.Log.With("agent", p.Name),
-		slots: make(chan struct{}, max(cfg.MaxProcesses, 1)), sessions: map[*session]bool{}, leave: make(chan struct{})}
+		slots: make(chan struct{}, max(cfg.MaxProcesses, 1)), sessions: map[*session]bool{}, said: map[string]bool{}, leave: make(chan struct{})}
+}
+
+// first reports whether something has not been said yet, of what is the same for every session.
+func (a *Agent) first(what string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	was := a.said[what]
+	a.said[what] = true
+	return !was
 }
 
 // Name says who thinks.

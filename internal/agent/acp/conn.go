@@ -26,6 +26,9 @@ const (
 	lastWords = time.Second
 )
 
+// loggedNoise is how many lines of noise are logged one by one; of the others there is a count at the end.
+const loggedNoise = 3
+
 // errStuck says that the agent does not read what it is sent.
 var errStuck = errors.New("the agent does not read what it is sent")
 
@@ -157,8 +160,7 @@ func (c *conn) read(cancel context.CancelCauseFunc) {
 			break
 		}
 		found, noise := jsonrpc.Parse(line)
-		if noise > 0 {
-			c.odd.noise.Add(1)
+		if noise > 0 && c.odd.noise.Add(1) <= loggedNoise {
 			c.log.Debug("skipped noise on the agent's output", "bytes", noise)
 		}
 		for i := range found {

@@ -8,7 +8,7 @@ import (
 )
 
 // servers returns the MCP servers of a session: ours, then the operator's. What the agent does not take is left
-// out with a word; every agent takes stdio.
+// out with one word about it; every agent takes stdio.
 func (s *session) servers() []sdk.McpServer {
 	servers := []sdk.McpServer{}
 	if s.door.MCPURL != "" {
@@ -42,7 +42,9 @@ func (s *session) offer(servers []sdk.McpServer, m MCPServer) []sdk.McpServer {
 		return append(servers, sdk.McpServer{Sse: &sdk.McpServerSseInline{Type: "sse", Name: m.Name, Url: m.URL,
 			Headers: headers}})
 	}
-	s.log.Warn("the agent does not take MCP servers of this transport; one is left out", "server", m.Name,
-		"transport", m.Transport)
+	if s.agent.first("transport of " + m.Name) {
+		s.log.Warn("the agent does not take MCP servers of this transport; one is left out", "server", m.Name,
+			"transport", m.Transport)
+	}
 	return servers
 }

@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 
 // unsentGrace is how long a cancelled prompt may take to get into the agent's pipe, before the agent counts as stuck.
 const unsentGrace = time.Second
+
+// leavingGrace is how long a cancelled turn may take to end when the program leaves: it has waited for the turn already.
+const leavingGrace = time.Second
 
 // Outcomes of an idle check, for the metric.
 const (
@@ -154,6 +158,9 @@ func (s *session) cancel(ctx context.Context, made *call) error {
 	grace := ms(s.agent.cfg.CancelGraceMs)
 	if lost := s.agent.profile.LostWhenCancelled; lost > 0 && (s.asking.Load() || s.cutOff.Load()) {
 		grace = min(grace, lost)
+	}
+	if errors.Is(cause, chat.ErrShutdown) {
+		grace = min(grace, leavingGrace)
 	}
 	last, end := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer end()

@@ -103,7 +103,8 @@ func (s *session) watch(ctx context.Context) {
 	case errors.Is(cause, errNoCancel):
 		level, say = slog.LevelWarn, "the agent was killed"
 	}
-	s.log.Log(ctx, level, say, chat.KeyErr, cause, "exit", s.exit())
+	s.log.Log(ctx, level, say, chat.KeyErr, cause, "exit", s.exit(), "noise", s.conn.odd.noise.Load(),
+		"stderr", s.errors.lines())
 }
 
 // exit says how the process ended.

@@ -10,20 +10,24 @@ import (
 const keptWords = 2048
 
 // stderr takes what an agent writes to its standard error. Agents dump whole prompts there, so nothing of it is
-// logged but that it came. Until the first prompt nothing of a conversation can be in it: so long the last words
-// are kept, since they are often the only thing that says why an agent does not start.
+// logged but that it came, of the first few lines one by one. Until the first prompt nothing of a conversation can
+// be in it: so long the last words are kept, since they are often the only thing that says why an agent does not
+// start.
 type stderr struct {
 	log *slog.Logger
 
 	mu     sync.Mutex
+	count  int // the lines so far
 	text   strings.Builder
 	closed bool
 }
 
 func (e *stderr) line(line string) {
-	e.log.Debug("the agent wrote to its standard error", "bytes", len(line))
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.count++; e.count <= loggedNoise {
+		e.log.Debug("the agent wrote to its standard error", "bytes", len(line))
+	}
 	if e.closed {
 		return
 	}
@@ -43,6 +47,13 @@ func (e *stderr) forget() {
 	defer e.mu.Unlock()
 	e.closed = true
 	e.text.Reset()
+}
+
+// lines returns how many came.
+func (e *stderr) lines() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.count
 }
 
 // last returns what was kept.
