@@ -160,6 +160,10 @@ func TestAcpx(t *testing.T) {
 	if text := notes(t, filepath.Join(cwd, "a.txt")); text != "new" {
 		t.Errorf("a write that was allowed left %q", text)
 	}
+	run(t, acpx(t.Context(), "--model", "stub-2", "exec", "good day"), false)
+	if asked := model.Requests(); asked[len(asked)-1].Model != "stub-2" {
+		t.Errorf("the model that was chosen is %s", asked[len(asked)-1].Model)
+	}
 
 	// A session that is kept: begun in one process of the agent, gone on with in another, cancelled in a third.
 	run(t, acpx(t.Context(), "sessions", "new"), false)
@@ -176,6 +180,7 @@ func TestAcpx(t *testing.T) {
 	if err := waiting.Wait(); err != nil && waiting.ProcessState.ExitCode() != interrupted {
 		t.Errorf("the cancelled prompt: %v", err)
 	}
+	run(t, acpx(t.Context(), "set-mode", "plan"), false)
 	run(t, acpx(t.Context(), "sessions", "close"), false)
 	until(t, "the end of every process", func() bool { return !lives("FAMILIAR_ROOT=" + sessions) })
 }
