@@ -125,6 +125,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // list reads the server's tools, page by page.
 func (l *link) list(ctx context.Context) error {
+	words := 0
 	for t, err := range l.session.Tools(ctx, nil) {
 		if err != nil {
 			return fmt.Errorf("list tools: %w", err)
@@ -136,7 +137,11 @@ func (l *link) list(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("list tools: the schema of %s: %w", t.Name, err)
 		}
-		l.tools = append(l.tools, Tool{Server: l.server.Name, Name: t.Name, Doc: t.Description, Params: params,
+		doc := Shorten(t.Description, mostDoc)
+		if words += len(doc) + len(params); words > mostWords {
+			return fmt.Errorf("list tools: more than %d KiB of words about them", mostWords>>10)
+		}
+		l.tools = append(l.tools, Tool{Server: l.server.Name, Name: t.Name, Doc: doc, Params: params,
 			Trusted: l.server.Trusted, link: l, check: checker(params)})
 	}
 	return nil

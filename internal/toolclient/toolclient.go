@@ -81,6 +81,10 @@ const (
 	defaultMost    = 64 << 10
 	// mostTools bounds the tools of one server: what a model is told of each costs tokens in every request.
 	mostTools = 256
+	// So do the words about them: these are the bytes that one tool may have, the rest is cut, and those that all tools
+	// of a server may have with their schemas, which cannot be cut.
+	mostDoc   = 8 << 10
+	mostWords = 256 << 10
 )
 
 // Open connects to all servers at once, and returns when each is ready or has failed; those that fail are left out

@@ -190,3 +190,18 @@ func TestSilentServers(t *testing.T) {
 		})
 	}
 }
+
+// Every request to a model holds what a server says of its tools.
+func TestWordsAboutToolsAreBounded(t *testing.T) {
+	answer := func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return &mcp.CallToolResult{}, nil }
+	long := serve(t, func(s *mcp.Server) {
+		s.AddTool(&mcp.Tool{Name: "a", Description: strings.Repeat("x", 1<<20), InputSchema: json.RawMessage(`{"type":"object"}`)}, answer)
+	})
+	large := serve(t, func(s *mcp.Server) {
+		raw(s, "b", `{"type":"object","description":"`+strings.Repeat("x", mostWords)+`"}`, answer)
+	})
+	tools := open(t, Server{Name: "long", URL: long.URL}, Server{Name: "large", URL: large.URL}).Tools()
+	if len(tools) != 1 || tools[0].Name != "a" || len(tools[0].Doc) != mostDoc+len(cut) {
+		t.Errorf("%d tools: %.100v", len(tools), tools)
+	}
+}
