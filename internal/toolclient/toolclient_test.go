@@ -193,7 +193,9 @@ func TestSilentServers(t *testing.T) {
 
 // Every request to a model holds what a server says of its tools.
 func TestWordsAboutToolsAreBounded(t *testing.T) {
-	answer := func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return &mcp.CallToolResult{}, nil }
+	answer := func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{}, nil
+	}
 	long := serve(t, func(s *mcp.Server) {
 		s.AddTool(&mcp.Tool{Name: "a", Description: strings.Repeat("x", 1<<20), InputSchema: json.RawMessage(`{"type":"object"}`)}, answer)
 	})
