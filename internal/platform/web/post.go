@@ -146,6 +146,7 @@ func (w *Web) choices(r *http.Request, body proceeding) ([]chat.Body, error) {
 // post hands one event of a session to hear and, when it was taken, writes it on the stream. id is the caller's;
 // "" means that the event is a new one.
 func (w *Web) post(r *http.Request, session string, start bool, id string, body chat.Body) (chat.MessageID, bool, error) {
+	w.started(r.Context())
 	hear, done, ok := w.listening()
 	if !ok {
 		return "", false, errBusy

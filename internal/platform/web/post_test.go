@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -209,6 +210,31 @@ func TestNobodyListens(t *testing.T) {
 	done()
 	s.stopHearing()
 	s.want(503, "POST", "/v1/sessions", `{"message":"x"}`)
+}
+
+// A post that comes in the moment in which the bot gets ready is not sent away.
+func TestPostBeforeRun(t *testing.T) {
+	s := &site{t: t, db: openDB(t, filepath.Join(t.TempDir(), "web.db"))}
+	defer s.db.Close()
+	s.Web = newWeb(t, s.db, Deps{Log: slog.New(slog.DiscardHandler)})
+	status := make(chan int)
+	go func() {
+		mux := http.NewServeMux()
+		s.Routes(mux)
+		rec := httptest.NewRecorder()
+		mux.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "POST", "/v1/sessions", strings.NewReader(`{"message":"x"}`)))
+		status <- rec.Code
+	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.Run(ctx, s.hear, func() {}) }()
+	if got := <-status; got != http.StatusAccepted || len(s.heard()) != 1 {
+		t.Errorf("status %d, heard %d", got, len(s.heard()))
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }
 
 // A body is either understood or refused with a reason that is the caller's.

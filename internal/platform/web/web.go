@@ -62,6 +62,9 @@ type Web struct {
 	hear  chat.Hear // nil while Run does not run
 	posts sync.WaitGroup
 	feeds map[string]*feed
+
+	first sync.Once
+	began chan struct{} // closed when Run has run for the first time
 }
 
 var (
@@ -75,7 +78,7 @@ func New(ctx context.Context, db *sqlite.DB, _ Config, deps Deps) (*Web, error) 
 	if err := db.Migrate(ctx, Name, schema...); err != nil {
 		return nil, err
 	}
-	w := &Web{db: db, deps: deps, feeds: map[string]*feed{}}
+	w := &Web{db: db, deps: deps, feeds: map[string]*feed{}, began: make(chan struct{})}
 	if err := w.closeCutOff(ctx); err != nil {
 		return nil, err
 	}
@@ -100,6 +103,7 @@ func (w *Web) Run(ctx context.Context, hear chat.Hear, up func()) error {
 	}
 	w.hear = hear
 	w.mu.Unlock()
+	w.first.Do(func() { close(w.began) })
 	defer w.stopHearing()
 	up()
 	w.tryForget(ctx)
@@ -120,6 +124,21 @@ func (w *Web) stopHearing() {
 	w.hear = nil
 	w.mu.Unlock()
 	w.posts.Wait()
+}
+
+// startTime is how long a post waits for Run: the listener takes it before the bot is ready, and somebody who was just
+// told so is quicker than a goroutine.
+const startTime = 2 * time.Second
+
+// started waits, for no longer than that, until Run has run.
+func (w *Web) started(ctx context.Context) {
+	late := time.NewTimer(startTime)
+	defer late.Stop()
+	select {
+	case <-w.began:
+	case <-ctx.Done():
+	case <-late.C:
+	}
 }
 
 // listening returns hear, and done to call when the event was heard; ok is false when nobody listens.
