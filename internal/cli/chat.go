@@ -74,7 +74,7 @@ func converse(cmd *cobra.Command, f chatFlags) error {
 	}
 	start.colors = os.Getenv("NO_COLOR") == ""
 	start.diary = f.diary()
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
 	tty, err := terminal.Open(in, out)
 	if err != nil {

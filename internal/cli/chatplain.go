@@ -56,7 +56,9 @@ func chatPlainly(cmd *cobra.Command, link *chatLink, c plainChat) error {
 	if c.prompt != "" {
 		_, _ = io.WriteString(c.out, "\n") // whatever comes next has a row of its own
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return fmt.Errorf("read what to send: a line is longer than %d KiB", maxInput>>10)
+	} else if err != nil {
 		return fmt.Errorf("read what to send: %w", err)
 	}
 	if failed {

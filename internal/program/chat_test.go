@@ -202,7 +202,7 @@ func TestStoppingATurnInAChat(t *testing.T) {
 func TestSignalsEndAChat(t *testing.T) {
 	b := newBot(t, scripted(t, script.Turn{Steps: []script.Step{{Wait: true}}}))
 	b.start()
-	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
 		s := b.sit("--new")
 		s.types("hello\r")
 		s.sees("Thinking")
