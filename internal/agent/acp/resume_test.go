@@ -3,10 +3,12 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"familiar/internal/agent"
@@ -287,4 +289,54 @@ func TestLostWhenCancelled(t *testing.T) {
 		t.Error("a cancelled turn ended well")
 	}
 	<-f.done
+}
+
+// BUG-D21: an agent that never answers to an earlier session's name loses that, and not its own start: loading has a
+// time of its own.
+func TestSilentLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, made := faked(t, Defaults(), quiet())
+		go func() {
+			f := <-made
+			f.answer(f.next(), `{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}`)
+			if m := f.next(); m.Method != "session/load" {
+				t.Errorf("sent %s", m.Method)
+			}
+			f.answer(f.next(), `{"sessionId":"s1"}`)
+			for f.next().Method != "" {
+			}
+		}()
+		o := opening("ann")
+		o.Resume = "s0"
+		began := time.Now()
+		s, err := a.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if limit := ms(Defaults().ConnectTimeoutMs); s.ID() != "s1" || time.Since(began).Round(time.Second) != limit {
+			t.Errorf("the session is %q after %s, want a new one after %s", s.ID(), time.Since(began), limit)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An agent that dies while it loads ends the opening at once.
+func TestDiesWhileItLoads(t *testing.T) {
+	a, made := faked(t, quick(), quiet())
+	go func() {
+		f := <-made
+		f.answer(f.next(), `{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}`)
+		f.next()
+		f.exit(errors.New("exit status 1"))
+	}()
+	o := opening("ann")
+	o.Resume = "s0"
+	if _, err := a.Open(t.Context(), o); !errors.Is(err, agent.ErrGone) {
+		t.Errorf("opened with %v, want ErrGone", err)
+	}
+	if a.Living() != 0 {
+		t.Error("the agent lives")
+	}
 }
