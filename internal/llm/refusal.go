@@ -1,10 +1,12 @@
 package llm
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -187,8 +189,8 @@ const sameWords = 16
 
 // clean takes keys and words of the conversation out of what somebody else wrote, and cuts it short.
 func (w *wire) clean(text string) string {
-	if key := w.c.key.Reveal(); key != "" {
-		text = strings.ReplaceAll(text, key, "…")
+	if key := w.c.key.Reveal(); key != "" { // as it is, and in the forms that a request or an answer may give it
+		text = strings.NewReplacer(key, "…", url.QueryEscape(key), "…", base64.RawStdEncoding.EncodeToString([]byte(key)), "…").Replace(text)
 	}
 	text = strings.Join(strings.Fields(keyLike.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "${1}…")), " ")
 	if len(text) > maxMessage {

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ func TestKeysShowNowhere(t *testing.T) {
 	each(t, func(t *testing.T, provider string) {
 		for name, reply := range map[string]llmtest.Reply{
 			"refused": {Status: 401, Error: echo}, "in the stream": {Text: "abc", ChunkSize: 1, FailAfter: 1, Error: echo},
-			"overloaded": {Status: 500, Error: echo}, "redirect": {Redirect: "http://127.0.0.1:9/?key=" + canary},
+			"overloaded": {Status: 500, Error: echo}, "in base64": {Status: 401, Error: "got " + base64.StdEncoding.EncodeToString([]byte(canary))}, "redirect": {Redirect: "http://127.0.0.1:9/?key=" + canary},
 			"page": {Raw: canary, RawType: "text/" + canary}, "garbage": {Raw: "data: " + canary + "\n\n", RawType: "text/event-stream"},
 		} {
 			r := newRig(t, provider, answers(reply))
@@ -56,7 +57,7 @@ func shows(t *testing.T, name string, err error) {
 		texts = append(texts, e.Error())
 	}
 	for _, text := range texts {
-		if strings.Contains(text, "canary") || strings.Contains(text, "sk-can") {
+		if strings.Contains(text, "canary") || strings.Contains(text, "sk-can") || strings.Contains(text, base64.RawStdEncoding.EncodeToString([]byte(canary))) {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
