@@ -24,6 +24,7 @@ import (
 
 func TestMain(m *testing.M) {
 	process.Warden()
+	script.Main()
 	operatorServer()
 	goleak.VerifyTestMain(m)
 }
