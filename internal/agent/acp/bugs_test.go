@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -215,39 +214,42 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// BUG-E12: a question behind more updates than may wait, and nobody who takes any: it is asked when somebody does, after what
-// came before it.
+// BUG-E12: a question behind as many updates as may wait, more behind it, and nobody who takes any: it is kept, and
+// asked after what came before it.
 func TestAQuestionInAFlood(t *testing.T) {
-	const before, after, piece = 17, 3, 1 << 20
-	steps := append(slices.Repeat([]script.Step{{Fill: piece}}, before), script.Step{Ask: script.AlwaysFirst()})
-	steps = append(steps, slices.Repeat([]script.Step{{Fill: piece}}, after)...)
-	s := open(t, scripted(t, quick(), says(steps...), nil), opening("ann"))
-	came, first := 0, true
-	w := &agenttest.Watch{}
-	w.Answer = func(_ context.Context, ask agent.Ask) agent.Answer {
-		came = len(w.Said())
-		return ask.Choose(true)
-	}
-	w.Each = func(agent.Update) {
-		if first {
-			first = false
-			until(t, "no more may wait", func() bool { return s.(*session).conn.box.weight() > inboxLimit-2*piece })
+	synctest.Test(t, func(t *testing.T) {
+		piece := strings.Repeat("x", 1<<20)
+		came, first := 0, true
+		w := &agenttest.Watch{}
+		w.Answer = func(_ context.Context, ask agent.Ask) agent.Answer {
+			came = len(w.Said())
+			return ask.Choose(true)
 		}
-	}
-	if _, err := prompt(t.Context(), s, w, "go"); err != nil {
-		t.Fatal(err)
-	}
-	call, _ := w.Call("ask_1")
-	if len(w.Asks()) != 1 || came != before*piece || call.Status != agent.StatusCompleted || len(w.Said()) != (before+after)*piece {
-		t.Errorf("asked %d times, after %d bytes; it is %s; %d bytes came", len(w.Asks()), came, call.Status, len(w.Said()))
-	}
-}
-
-// weight returns how much waits, in bytes.
-func (b *inbox) weight() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.bytes
+		w.Each = func(agent.Update) {
+			if first {
+				first = false
+				synctest.Wait() // until no more may wait
+			}
+		}
+		const before, after = 16, 3 // one is taken, and no more than 15 of them may wait
+		turnOn(t, w, func(f *fake) {
+			for range before {
+				f.chunk(piece)
+			}
+			f.line("%s", permissionFor("a:allow_once"))
+			answered := make(chan message)
+			go func() { answered <- f.next() }()
+			for range after {
+				f.chunk(piece)
+			}
+			if m := <-answered; !strings.Contains(string(m.Result), `"a"`) {
+				t.Errorf("the question was answered with %s", m.Result)
+			}
+		})
+		if len(w.Asks()) != 1 || came != before*len(piece) || len(w.Said()) != (before+after)*len(piece) {
+			t.Errorf("asked %d times, after %d bytes; %d came in all", len(w.Asks()), came, len(w.Said()))
+		}
+	})
 }
 
 // BUG-F07: a stopped turn leaves the session as it was, and its id; the next message is answered in it.
@@ -270,8 +272,13 @@ func TestADeadIDIsTriedOnce(t *testing.T) {
 	o := opening("ann")
 	o.Resume = "s0"
 	s, f := openEarlier(t, quiet(), o, `{"loadSession":true}`, func(f *fake) {
-		f.line(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"unknown session"}}`, f.next().ID)
-		f.answer(f.next(), `{"sessionId":"s1"}`)
+		load := f.next()
+		f.line(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"unknown session"}}`, load.ID)
+		fresh := f.next()
+		if load.Method != "session/load" || fresh.Method != "session/new" {
+			t.Errorf("sent %s, then %s", load.Method, fresh.Method)
+		}
+		f.answer(fresh, `{"sessionId":"s1"}`)
 	})
 	defer s.Close()
 	heard := make(chan string, 8)
@@ -371,5 +378,19 @@ func TestNoiseIsCounted(t *testing.T) {
 	}
 	if !strings.Contains(all, "noise=50") || !strings.Contains(all, "stderr=51") {
 		t.Errorf("the counts are not logged:\n%s", all)
+	}
+}
+
+// What an agent does not take is said once, and not again in every session.
+func TestATransportIsMissedOnce(t *testing.T) {
+	var log records
+	cfg := quick()
+	cfg.MCPServers = []MCPServer{{Name: "far", Transport: "sse", URL: "http://127.0.0.1:1/"}}
+	a := scripted(t, cfg, script.Script{}, func(d *Deps) { d.Log = log.logger() })
+	for range 2 {
+		open(t, a, opening("ann"))
+	}
+	if warned := log.at(slog.LevelWarn); len(warned) != 1 || !strings.Contains(warned[0], "server=far") {
+		t.Errorf("warned %q", warned)
 	}
 }
