@@ -119,7 +119,8 @@ func TestEachStepHasItsDeadline(t *testing.T) {
 	}{
 		"initialize":   {"", nil, limit, "initialize: "},
 		"session/new":  {"", []time.Duration{limit - time.Second}, 2*limit - time.Second, "open the conversation: "},
-		"session/load": {"s0", []time.Duration{limit - time.Second, limit + time.Second}, 3*limit - time.Second, "open the conversation: "},
+		"session/load": {"s0", []time.Duration{limit - time.Second, limit + time.Second}, 3*limit - time.Second,
+			"open the conversation: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -175,8 +176,8 @@ func TestTheErrorNamesTheCommand(t *testing.T) {
 	}
 }
 
-// BUG-E04: a turn that is stopped, or whose time is over, while nobody has answered: the agent gets «cancelled» and no
-// refusal, and the turn stops.
+// BUG-E04: a turn that is stopped, or whose time is over, while nobody has answered: the agent gets «cancelled» and
+// no refusal, and the turn stops.
 func TestNobodyAnswers(t *testing.T) {
 	for _, cause := range []error{chat.ErrStopped, chat.ErrTooLong} {
 		synctest.Test(t, func(t *testing.T) {
@@ -197,7 +198,7 @@ func TestNobodyAnswers(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			w := &agenttest.Watch{Answer: func(ctx context.Context, ask agent.Ask) agent.Answer {
-				if cause == chat.ErrStopped {
+				if errors.Is(cause, chat.ErrStopped) {
 					cancel(cause)
 				}
 				<-ctx.Done()
@@ -327,7 +328,8 @@ func TestTheIDIsKnownAtFirstSight(t *testing.T) {
 	}
 }
 
-// BUG-G04: an agent that has something to do when its session ends gets the time that is set; when that is over, SIGTERM.
+// BUG-G04: an agent that has something to do when its session ends gets the time that is set; when that is over,
+// SIGTERM.
 func TestHookAtTheEnd(t *testing.T) {
 	for _, patient := range []bool{true, false} {
 		cfg, want := quick(), "status 0"
