@@ -117,8 +117,8 @@ func TestEachStepHasItsDeadline(t *testing.T) {
 		want   time.Duration
 		step   string
 	}{
-		"initialize":   {"", nil, limit, "initialize: "},
-		"session/new":  {"", []time.Duration{limit - time.Second}, 2*limit - time.Second, "open the conversation: "},
+		"initialize":  {"", nil, limit, "initialize: "},
+		"session/new": {"", []time.Duration{limit - time.Second}, 2*limit - time.Second, "open the conversation: "},
 		"session/load": {"s0", []time.Duration{limit - time.Second, limit + time.Second}, 3*limit - time.Second,
 			"open the conversation: "},
 	} {
