@@ -113,10 +113,13 @@ func (b *builtin) find(ctx context.Context) (*loop.Agent, error) {
 		}
 		section = local.Fill(section)
 	}
-	section, err := llm.Pick(ctx, section, b.deps)
+	asked := section // a provider that is silent is told as such, before our own time is over
+	asked.FirstByteMs = min(section.FirstByteMs, int(b.limit/time.Millisecond)*3/4)
+	picked, err := llm.Pick(ctx, asked, b.deps)
 	if err != nil {
 		return nil, fmt.Errorf("choose a model: %w", err)
 	}
+	section.Provider, section.Model = picked.Provider, picked.Model
 	model, err := llm.Open(section, b.deps)
 	if err != nil {
 		return nil, fmt.Errorf("open the model: %w", err)

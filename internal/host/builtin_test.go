@@ -1,11 +1,14 @@
 package host
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"familiar/internal/chat"
 	"familiar/internal/config"
+	"familiar/internal/llm"
 	"familiar/internal/llm/llmtest"
 	"familiar/internal/secret"
 )
@@ -38,5 +41,18 @@ func TestTheBuiltInAgentAnswers(t *testing.T) {
 	}
 	if strings.Contains(r.log.String(), "sk-of-a-test") || strings.Contains(r.log.String(), "they say") {
 		t.Error("the log has what it must not have")
+	}
+}
+
+// A provider that does not say which models it has is told as one that is silent, with a step that helps.
+func TestAProviderThatListsNothingIsSilent(t *testing.T) {
+	mute := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(mute.Close)
+	r := live(t, dir(t), func(c *config.Config) {
+		c.Agent.Kind, c.Agent.ConnectTimeoutMs = "builtin", 2000
+		c.LLM.Provider, c.LLM.BaseURL = "compatible", mute.URL
+	})
+	if _, err := r.openBuiltin().find(t.Context()); !llm.Is(err, llm.Silent) {
+		t.Errorf("error %v", err)
 	}
 }

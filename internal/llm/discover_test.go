@@ -2,7 +2,10 @@ package llm
 
 import (
 	"context"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
@@ -133,5 +136,20 @@ func TestProbe(t *testing.T) {
 	cancel()
 	if _, ok := Probe(ctx, s.URL(), d); ok {
 		t.Error("found one although nobody waits")
+	}
+}
+
+func TestListsOfModelsAreBounded(t *testing.T) {
+	long := `{"data":[` + strings.Repeat(`{"id":"x"},`, maxList/11) + `{"id":"y"}]}`
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, long)
+	}))
+	t.Cleanup(s.Close)
+	c := Defaults()
+	c.Provider, c.BaseURL = compatible, s.URL
+	names, err := Models(t.Context(), c, Deps{HTTP: carrier(t)})
+	if !Is(err, Broken) {
+		t.Errorf("%d names, %v", len(names), err)
 	}
 }

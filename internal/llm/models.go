@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 )
@@ -49,6 +50,9 @@ func Pick(ctx context.Context, c Config, d Deps) (Config, error) {
 	return c, nil
 }
 
+// maxList is how long a list of models may be, in bytes; the longest that we know of has half a MiB.
+const maxList = 8 << 20
+
 func (c *client) models(ctx context.Context) ([]string, error) {
 	address := c.base + "/models"
 	if c.speaks == messages {
@@ -72,7 +76,7 @@ func (c *client) models(ctx context.Context) ([]string, error) {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxList)).Decode(&list); err != nil {
 		return nil, w.fault(c.problem(c.model, Broken, fmt.Errorf("read the list of models: %w", noWords(err))))
 	}
 	names := make([]string, 0, len(list.Data))
