@@ -140,7 +140,7 @@ func (b *builtin) who() (provider, model string, ok bool) {
 	if b.model != nil {
 		return b.model.Provider(), b.model.Name(), true
 	}
-	return b.section.Provider, b.section.Model, b.section.Provider != ""
+	return b.section.Title(), b.section.Model, b.section.Provider != ""
 }
 
 // meet finds out who answers as soon as the bot is ready, so that the page can name them before a message leaves.

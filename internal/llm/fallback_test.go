@@ -32,7 +32,7 @@ func TestFallback(t *testing.T) {
 		if asked := len(second.server.Requests()) > 0; asked != c.want || (err == nil) != c.want {
 			t.Errorf("%s: the second was asked: %v; %v, %v", c.name, asked, a, err)
 		}
-		if both.Name() != "stub-1" || both.Provider() != "Anthropic" {
+		if both.Name() != "stub-1" || both.Provider() != first.Provider() {
 			t.Errorf("it is %s of %s", both.Name(), both.Provider())
 		}
 	}
@@ -44,7 +44,7 @@ func TestBothFail(t *testing.T) {
 	_, err := Fallback(first.client, second.client).Ask(t.Context(), say("hello"), nil)
 	p := wantProblem(t, err, NoCredit)
 	var inner Problem
-	if !errors.As(p.Err, &inner) || inner.Kind != BadKey || p.Provider != "Anthropic" {
+	if !errors.As(p.Err, &inner) || inner.Kind != BadKey || p.Provider != first.Provider() {
 		t.Errorf("%v, %v", p, p.Err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 type Model interface {
 	// Name is the model's id, as the provider spells it.
 	Name() string
-	// Provider is who serves it, for people: "Anthropic", "Ollama".
+	// Provider is who serves it, for people: "Anthropic", "Ollama", and the host where that is not the provider's own.
 	Provider() string
 	// Ask sends the conversation and hands each piece of the answer to saw, on one goroutine, as it comes. It
 	// returns the whole answer when the stream has ended well. It tries again, while nothing was seen yet, on what

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 // provider is what we know of one.
 type provider struct {
 	id      string
-	title   string // for people; "" takes the host of the address
+	title   string // for people, at its own address; "" takes the host: see titleAt
 	base    string // address, up to what all paths have in common
 	env     string // where its key is looked for; "" when it needs none
 	speaks  dialect
@@ -72,12 +73,7 @@ func at(id, base string, key secret.Value, env func(string) string) (place, erro
 	if p.speaks == messages { // people write the address with and without it
 		p.base = strings.TrimSuffix(p.base, "/v1")
 	}
-	if p.title == "" {
-		p.title = p.id
-		if u, err := url.Parse(p.base); err == nil && u.Host != "" {
-			p.title = u.Host
-		}
-	}
+	p.title = known.titleAt(p.base)
 	if !p.key.Set() && p.env != "" {
 		p.key = secret.New(env(p.env))
 	}
@@ -85,6 +81,35 @@ func at(id, base string, key secret.Value, env func(string) string) (place, erro
 		return place{}, p.problem("", BadKey, nil)
 	}
 	return p, nil
+}
+
+// titleAt is who serves a provider at an address, for people: its title where the address is its own, and else the
+// host, since that is who gets the key and the conversation. For a local provider every address of this machine is its
+// own.
+func (p provider) titleAt(base string) string {
+	title := cmp.Or(p.title, p.id)
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return title
+	}
+	own, err := url.Parse(p.base)
+	switch {
+	case p.title == "" || err != nil:
+		return u.Host
+	case strings.EqualFold(u.Hostname(), own.Hostname()), p.isLocal && loopback(u.Hostname()):
+		return title
+	}
+	return u.Host
+}
+
+// Title is who serves the section's provider, for people, as Model's Provider says it; "" without a provider. It needs
+// neither a key nor a model.
+func (c Config) Title() string {
+	p, ok := providerOf(c.Provider)
+	if !ok {
+		return c.Provider
+	}
+	return p.titleAt(c.BaseURL)
 }
 
 // problem makes one about this place.
