@@ -34,6 +34,7 @@ type Agent struct {
 	Name     string `json:"name"`
 	Provider string `json:"provider,omitempty"`
 	Model    string `json:"model"`
+	Pending  bool   `json:"pending,omitempty"` // the model is found out only when somebody writes
 	Ready    bool   `json:"ready"`
 	Missing  string `json:"missing,omitempty"`
 	Next     string `json:"next,omitempty"`

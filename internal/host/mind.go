@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"familiar/internal/console"
+	"familiar/internal/jsonrpc"
 	"familiar/internal/phrase"
+	"familiar/internal/terminal"
 )
 
 // mind says who thinks, as the page and /status show it before a message leaves. Many agents name a model together
@@ -15,7 +17,7 @@ func (h *Host) mind() console.Agent {
 		if !ok {
 			return console.Agent{Missing: h.phrases.Say(phrase.AgentMissing), Next: h.phrases.Say(phrase.AgentNext)}
 		}
-		return console.Agent{Name: h.agent.Name(), Provider: provider, Model: model, Ready: true}
+		return console.Agent{Name: shown(h.agent.Name()), Provider: shown(provider), Model: shown(model), Pending: shown(model) == "", Ready: true}
 	}
 	model := h.cfg.Agent.Model
 	provider, rest, named := strings.Cut(model, "/")
@@ -24,7 +26,7 @@ func (h *Host) mind() console.Agent {
 	} else {
 		provider = ""
 	}
-	return console.Agent{Name: h.agent.Name(), Provider: provider, Model: model, Ready: true}
+	return console.Agent{Name: shown(h.agent.Name()), Provider: shown(provider), Model: shown(model), Ready: true}
 }
 
 // thinks is what /status says of whoever thinks, a line for each thing.
@@ -37,8 +39,18 @@ func (h *Host) thinks() []string {
 	if who.Provider != "" {
 		lines = append(lines, say(phrase.StatusProvider, who.Provider))
 	}
-	if who.Model == "" {
+	switch {
+	case who.Pending:
+		return append(lines, say(phrase.StatusNoModel))
+	case who.Model == "":
 		return append(lines, say(phrase.StatusOwnModel))
 	}
 	return append(lines, say(phrase.StatusModel, who.Model))
 }
+
+// longestShown bounds the name of a provider or a model where it is shown, in bytes; the longest that we know of have
+// about 80.
+const longestShown = 200
+
+// shown makes a name fit to be shown: one line, bounded. A provider names its models as it likes.
+func shown(name string) string { return jsonrpc.Short(terminal.Flat(name), longestShown) }

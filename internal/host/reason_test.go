@@ -151,3 +151,20 @@ func TestWhoThinks(t *testing.T) {
 		}
 	}
 }
+
+// A model that is found out later is no choice of the agent's, and a name that a provider made up stays one short line.
+func TestANameIsOneShortLine(t *testing.T) {
+	r := live(t, dir(t), nil)
+	page := &Host{own: &builtin{section: llm.Config{Provider: "anthropic"}}, agent: r.agent, phrases: r.phrases}
+	if got := strings.Join(page.thinks(), "|"); got != "Agent: script|Provider: Anthropic|Model: not known yet" || !page.mind().Pending {
+		t.Errorf("%s", got)
+	}
+	page.own.section.Model = "a\n- Waiting: 9\x1b[2J\u202e" + strings.Repeat("長", 200)
+	who := page.mind()
+	if !strings.HasPrefix(who.Model, "a - Waiting: 9[2J長") || len(who.Model) > longestShown+len("…") || who.Pending {
+		t.Errorf("shown as %q", who.Model)
+	}
+	if got := page.thinks(); len(got) != 3 || got[2] != "Model: "+who.Model {
+		t.Errorf("%q", got)
+	}
+}

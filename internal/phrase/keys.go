@@ -73,6 +73,7 @@ const (
 	StatusProvider Key = "status.provider" // provider
 	StatusModel    Key = "status.model"    // model
 	StatusOwnModel Key = "status.ownModel" // in place of StatusModel, where the agent chooses one itself
+	StatusNoModel  Key = "status.noModel"  // in place of StatusModel, while it is not known yet
 	StatusUptime   Key = "status.uptime"   // uptime
 	StatusRooms    Key = "status.rooms"    // rooms: conversations in which a turn runs now
 	StatusWaiting  Key = "status.waiting"  // waiting: messages that wait to be answered
@@ -113,8 +114,9 @@ var keys = map[Key][]string{
 	NextLog: nil, NextSignIn: {"agent"}, NextKey: nil, NextModel: nil, NextCredit: nil, NextContext: nil, NextDeclined: nil, NextLater: nil,
 	NextUnreached: nil,
 
-	StatusAgent: {"agent"}, StatusProvider: {"provider"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusUptime: {"uptime"},
-	StatusRooms: {"rooms"}, StatusWaiting: {"waiting"},
+	StatusAgent: {"agent"}, StatusProvider: {"provider"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusNoModel: nil,
+	StatusUptime: {"uptime"},
+	StatusRooms:  {"rooms"}, StatusWaiting: {"waiting"},
 
 	ChatHint: nil, ChatGoingOn: {"title"}, ChatThinking: nil, ChatSeconds: {"seconds"}, ChatStopping: nil,
 	ChatSending: nil, ChatFailed: nil, ChatNotSent: {"why"}, ChatAway: nil, ChatBack: nil, ChatLeave: nil,

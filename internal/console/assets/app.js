@@ -65,7 +65,7 @@ class Page {
     this.state = same;
     const { bot, agent, commands } = state;
     this.composer.commands = commands;
-    const thinks = [agent.name, agent.provider, agent.model || word("ownModel")].filter(Boolean).join(" · ");
+    const thinks = [agent.name, agent.provider, agent.model || (agent.pending ? "" : word("ownModel"))].filter(Boolean).join(" · ");
     $("agent").textContent = agent.ready ? thinks : word("noAgent");
     $("agent").classList.toggle("ready", agent.ready);
     $("banner").hidden = agent.ready || !(agent.missing || agent.next);
