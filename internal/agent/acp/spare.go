@@ -20,6 +20,9 @@ const (
 	spareIdle = 10 * time.Minute
 	// spareTouch is how often a process that waits keeps its door open.
 	spareTouch = 30 * time.Second
+	// spareWait is how long whoever claims a process waits for it to get ready: for much longer than that, a new one
+	// is as quick.
+	spareWait = 3 * time.Second
 	// promiseTime is how long a session may take to open after its id was given out.
 	promiseTime = time.Minute
 )
@@ -100,17 +103,11 @@ func (a *Agent) claim(ctx context.Context, o agent.Opening) *session {
 		<-sp.ended
 		return nil
 	}
-	select {
-	case <-sp.ready:
-	case <-ctx.Done(): // whoever asked has gone
-		close(sp.let)
-		<-sp.ended
-	}
+	err := sp.await(ctx)
 	s := sp.made
 	if s == nil {
 		return nil
 	}
-	err := context.Cause(ctx)
 	if err == nil {
 		err = sp.place.Take(o.Tools)
 	}
@@ -123,6 +120,24 @@ func (a *Agent) claim(ctx context.Context, o agent.Opening) *session {
 	}
 	s.next = a.following(o)
 	return s
+}
+
+// errSlow says that a process which should wait did not get ready.
+var errSlow = errors.New("it is not ready yet")
+
+// await waits for a process that was claimed to be ready. When whoever asked has gone, or has waited for long enough,
+// it is ended first, and the error is not nil.
+func (sp *spare) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, spareWait, errSlow)
+	defer cancel()
+	select {
+	case <-sp.ready:
+		return context.Cause(ctx)
+	case <-ctx.Done():
+		close(sp.let)
+		<-sp.ended
+		return context.Cause(ctx)
+	}
 }
 
 // adjust makes a session that was opened as was what it is wanted for.

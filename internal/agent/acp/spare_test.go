@@ -171,6 +171,48 @@ func TestSpareDied(t *testing.T) {
 	}
 }
 
+// One that does not get ready is not waited for: it is ended, and another serves.
+func TestSpareHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, made := faked(t, quick(), quiet())
+		a.warm = 1
+		hung := make(chan *fake, 1)
+		go func() {
+			f := <-made
+			go f.serve()
+			f = <-made // the one that waits says nothing at all
+			f.next()
+			hung <- f
+			go (<-made).serve()
+		}()
+		o, _, _ := seated("sess_1", "ann", chat.Direct)
+		s, err := a.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		f := <-hung
+		begun := time.Now()
+		o, _, _ = seated(a.Session(ref("ann"), chat.Direct), "ann", chat.Direct)
+		if _, err = a.Open(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if waited := time.Since(begun); waited != spareWait {
+			t.Errorf("it was waited for %s, want %s", waited, spareWait)
+		}
+		<-f.done
+		if a.Living() != 1 {
+			t.Errorf("%d live", a.Living())
+		}
+		a.warm = 0
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // One that waits for too long is ended, and so is one whose id was given out for nothing.
 func TestSpareIdles(t *testing.T) {
 	for name, c := range map[string]struct {
