@@ -20,7 +20,7 @@ func (l Loaded) Settings() []Setting {
 	v := reflect.ValueOf(l.Config)
 	var out []Setting
 	for _, f := range leaves(v.Type(), "") {
-		out = append(out, Setting{f.path, json.RawMessage(flow(at(v, f.path))), l.origins[f.path].String()})
+		out = append(out, Setting{f.path, json.RawMessage(flow(hide(f.name, at(v, f.path)))), l.origins[f.path].String()})
 	}
 	return out
 }
@@ -43,7 +43,7 @@ func (l Loaded) show(b *strings.Builder, v reflect.Value, prefix string, depth i
 			l.show(b, value, path, depth+1)
 			continue
 		}
-		fmt.Fprintf(b, "%s%s: %s  # %s\n", indent, f.name, plain(value), l.origins[path])
+		fmt.Fprintf(b, "%s%s: %s  # %s\n", indent, f.name, plain(hide(f.name, value)), l.origins[path])
 	}
 }
 

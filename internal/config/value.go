@@ -30,7 +30,7 @@ func writeFlow(b *strings.Builder, v reflect.Value) {
 		for i, f := range fields(v.Type()) {
 			separate(b, i)
 			b.WriteString(quote(f.name) + ": ")
-			writeFlow(b, v.FieldByIndex(f.index))
+			writeFlow(b, hide(f.name, v.FieldByIndex(f.index)))
 		}
 		b.WriteByte('}')
 	case v.Kind() == reflect.Slice:
@@ -56,7 +56,7 @@ func writeDict(b *strings.Builder, v reflect.Value) {
 		separate(b, i)
 		b.WriteString(quote(name) + ": ")
 		if keys[name].Kind() == reflect.String {
-			b.WriteString(quote("…"))
+			b.WriteString(quote(hidden))
 			continue
 		}
 		writeFlow(b, keys[name])
