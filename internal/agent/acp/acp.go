@@ -131,14 +131,23 @@ func (a *Agent) Open(ctx context.Context, o agent.Opening) (agent.Session, error
 	}
 	defer leave()
 	if s := a.claim(ctx, o); s != nil {
-		return s, nil
+		return newClaimed(ctx, s, o), nil
 	}
-	s, err := a.admit(ctx, o)
+	s, err := a.fresh(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("open session: %w", err)
 	}
+	return s, nil
+}
+
+// fresh opens a session in a process of its own.
+func (a *Agent) fresh(ctx context.Context, o agent.Opening) (*session, error) {
+	s, err := a.admit(ctx, o)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.open(ctx, o); err != nil {
-		return nil, fmt.Errorf("open session: %w", errors.Join(err, s.Close()))
+		return nil, errors.Join(err, s.Close())
 	}
 	s.next = a.following(o)
 	return s, nil

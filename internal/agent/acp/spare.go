@@ -143,7 +143,7 @@ func (sp *spare) await(ctx context.Context) error {
 // adjust makes a session that was opened as was what it is wanted for.
 func (s *session) adjust(ctx context.Context, was, o agent.Opening) error {
 	select {
-	case <-s.over:
+	case <-s.conn.dead:
 		return fmt.Errorf("it ended while it waited: %w", s.conn.gone())
 	default:
 	}

@@ -72,6 +72,14 @@ func warmed(t *testing.T, change func(*Config)) (*Agent, *spare) {
 	return a, waiting(t, a)
 }
 
+// processOf is the session in whose process s is.
+func processOf(s agent.Session) *session {
+	if c, ok := s.(*claimed); ok {
+		return c.now.Load()
+	}
+	return s.(*session) // there are no others
+}
+
 func ref(user string) workspace.Ref { return workspace.Ref{Platform: "web", User: user} }
 
 // The next session of the workspace is the process that waits: bound to its seat, with a HOME of its own.
@@ -86,7 +94,7 @@ func TestSpareIsClaimed(t *testing.T) {
 	}
 	o, seat, noted := seated(id, "ann", chat.Direct)
 	s := open(t, a, o)
-	if s != agent.Session(sp.made) || a.Living() != 1 {
+	if processOf(s) != sp.made || a.Living() != 1 {
 		t.Errorf("another process was started; %d live", a.Living())
 	}
 	seat.Begin(t.Context(), turnOf("ann"))
@@ -115,7 +123,7 @@ func TestSpareIsNobodyElses(t *testing.T) {
 	}
 	o, _, _ := seated(sp.session, "ann", chat.Group) // by its id, and yet for a group
 	s := open(t, a, o)
-	if s == agent.Session(sp.made) {
+	if processOf(s) == sp.made {
 		t.Error("a group got the process of a direct message")
 	}
 	<-sp.made.over
@@ -163,7 +171,7 @@ func TestSpareDied(t *testing.T) {
 	<-sp.made.over
 	o, _, _ := seated(id, "ann", chat.Direct)
 	s := open(t, a, o)
-	if s == agent.Session(sp.made) {
+	if processOf(s) == sp.made {
 		t.Error("a dead process was used")
 	}
 	if _, err := os.Stat(sp.made.stand.Home); err != nil && !os.IsNotExist(err) {
