@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -53,8 +54,16 @@ func (f upFlags) overrides(cmd *cobra.Command) []config.Override {
 	return set
 }
 
+// collectAt is how far the heap may grow, in percent of what is in use, before garbage is collected: a bot waits most of
+// the time on a small machine, so memory counts for more than the collector's share of a processor
+// (docs/decisions/025). GOGC, where it is set, is the operator's own choice.
+const collectAt = 50
+
 // up runs a bot from its lock to its last word.
 func up(cmd *cobra.Command, f upFlags) (err error) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectAt)
+	}
 	inst, err := instance.Find(f.dir, instance.DefaultID)
 	if err != nil {
 		return err
