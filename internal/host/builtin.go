@@ -45,14 +45,8 @@ const ourAgent = "Familiar"
 // there, and else an Ollama on this machine, if one answers.
 func (h *Host) openBuiltin() *builtin {
 	agents := h.cfg.Agent
-	environ := os.Environ()
-	for name, key := range map[string]string{"ANTHROPIC_API_KEY": agents.AnthropicAPIKey.Reveal(), "OPENAI_API_KEY": agents.OpenAIAPIKey.Reveal(),
-		"OPENROUTER_API_KEY": agents.OpenRouterAPIKey.Reveal(), "GEMINI_API_KEY": agents.GeminiAPIKey.Reveal()} {
-		if key != "" {
-			environ = append([]string{name + "=" + key}, environ...)
-		}
-	}
-	deps := llm.Deps{Environ: environ}
+	environ := h.modelKeys()
+	deps := llm.Deps{Environ: environ, Log: h.log.With("module", "LLM")}
 	section := h.cfg.LLM.Config
 	if found := llm.Discover(environ); section.Provider == "" && len(found) > 0 {
 		section = found[0].Fill(section)
@@ -73,6 +67,18 @@ func (h *Host) openBuiltin() *builtin {
 	}
 	b.look <- struct{}{}
 	return b
+}
+
+// modelKeys is our environment with the keys of model providers that are configured.
+func (h *Host) modelKeys() []string {
+	agents, environ := h.cfg.Agent, os.Environ()
+	for name, key := range map[string]string{"ANTHROPIC_API_KEY": agents.AnthropicAPIKey.Reveal(), "OPENAI_API_KEY": agents.OpenAIAPIKey.Reveal(),
+		"OPENROUTER_API_KEY": agents.OpenRouterAPIKey.Reveal(), "GEMINI_API_KEY": agents.GeminiAPIKey.Reveal()} {
+		if key != "" {
+			environ = append([]string{name + "=" + key}, environ...)
+		}
+	}
+	return environ
 }
 
 // Name says who thinks.

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"familiar/internal/agent"
+	"familiar/internal/agent/acp"
 	"familiar/internal/chat"
 	"familiar/internal/jsonrpc"
 	"familiar/internal/llm"
@@ -38,7 +39,17 @@ func (h *Host) reason(t chat.Turn, err error) (say, next string) {
 	if errors.As(err, &answer) && answer.Code == signInFirst {
 		next = h.phrases.Say(phrase.NextSignIn, h.agent.Name())
 	}
+	if errors.Is(err, acp.ErrStart) && h.couldThink() {
+		next = h.phrases.Say(phrase.NextBuiltin, h.agent.Name())
+	}
 	return short(logging.Mask(err.Error(), h.Vault)), next
+}
+
+// couldThink reports whether our own agent could take the place of one that nobody asked for by name.
+func (h *Host) couldThink() bool {
+	cfg := h.cfg.Agent
+	found := cfg.Kind == "auto" && cfg.ID == "" && cfg.Command == ""
+	return found && (h.cfg.LLM.Provider != "" || len(llm.Discover(h.modelKeys())) > 0)
 }
 
 // signInFirst is how an agent says over ACP that nobody is signed in.

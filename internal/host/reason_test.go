@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"familiar/internal/agent"
+	"familiar/internal/agent/acp"
 	"familiar/internal/chat"
 	"familiar/internal/config"
 	"familiar/internal/jsonrpc"
@@ -106,6 +107,39 @@ func TestOnlyTheOwnerReadsWhyATurnFailed(t *testing.T) {
 			})
 			if said := strings.Join(r.net.said(), ""); c.reason != "" && strings.Contains(said, c.reason) {
 				t.Errorf("said %q", said)
+			}
+		})
+	}
+}
+
+// Where an agent that nobody named does not start, and a model could answer in its place, the owner reads how.
+func TestTheOwnerReadsThatAModelCouldAnswer(t *testing.T) {
+	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"} {
+		t.Setenv(name, "")
+	}
+	broken := fmt.Errorf("open session: %w: %w", acp.ErrStart, &jsonrpc.Error{Code: signInFirst, Message: "sign in"})
+	for name, c := range map[string]struct {
+		err  error
+		key  string
+		kind string
+		next phrase.Key
+	}{
+		"found by itself":  {broken, "hunter2hunter2", "auto", phrase.NextBuiltin},
+		"no key":           {broken, "", "auto", phrase.NextSignIn},
+		"asked for":        {broken, "hunter2hunter2", "acp", phrase.NextSignIn},
+		"it fails running": {agent.ErrGone, "hunter2hunter2", "auto", phrase.NextLog},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := live(t, dir(t), func(cfg *config.Config) {
+				cfg.Bot.Owner = map[string]config.IDs{"net": {"boss"}}
+				cfg.Agent.Kind, cfg.Agent.AnthropicAPIKey = c.kind, secret.New(c.key)
+			})
+			net := &shows{network: r.net, able: true}
+			r.agent.Agent, r.platforms["net"] = fails{r.agent.Agent, c.err}, net
+			r.hears(event("dm1", "boss", "hello"), chat.Accepted)
+			r.until("the turn failed", func() bool { _, ok := net.ended(); return ok && r.rooms.Load().Running == 0 })
+			if got, _ := net.ended(); got.Next != r.phrases.Say(c.next, "script") {
+				t.Errorf("next: %s", got.Next)
 			}
 		})
 	}

@@ -58,6 +58,7 @@ const (
 const (
 	NextLog       Key = "next.log"       // nothing is known but what the log says
 	NextSignIn    Key = "next.signIn"    // agent: it wants its person to sign in
+	NextBuiltin   Key = "next.builtin"   // agent: it was found and does not start, and our own could think
 	NextKey       Key = "next.key"       // the provider refuses the key
 	NextModel     Key = "next.model"     // it does not have the model
 	NextCredit    Key = "next.credit"    // the account is used up
@@ -111,7 +112,7 @@ var keys = map[Key][]string{
 
 	AgentMissing: nil, AgentNext: nil,
 
-	NextLog: nil, NextSignIn: {"agent"}, NextKey: nil, NextModel: nil, NextCredit: nil, NextContext: nil, NextDeclined: nil, NextLater: nil,
+	NextLog: nil, NextSignIn: {"agent"}, NextBuiltin: {"agent"}, NextKey: nil, NextModel: nil, NextCredit: nil, NextContext: nil, NextDeclined: nil, NextLater: nil,
 	NextUnreached: nil,
 
 	StatusAgent: {"agent"}, StatusProvider: {"provider"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusNoModel: nil,

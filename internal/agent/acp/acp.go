@@ -47,6 +47,9 @@ type Deps struct {
 	Idle func(outcome string)
 }
 
+// ErrStart says that an agent's process does not start, or opens no conversation.
+var ErrStart = errors.New("start the agent")
+
 // Agent starts external agents. Safe for concurrent use.
 type Agent struct {
 	cfg     Config
@@ -147,7 +150,7 @@ func (a *Agent) fresh(ctx context.Context, o agent.Opening) (*session, error) {
 		return nil, err
 	}
 	if err := s.open(ctx, o); err != nil {
-		return nil, errors.Join(err, s.Close())
+		return nil, fmt.Errorf("%w: %w", ErrStart, errors.Join(err, s.Close()))
 	}
 	s.next = a.following(o)
 	return s, nil

@@ -29,7 +29,7 @@ func TestFailedStart(t *testing.T) {
 	a := scripted(t, cfg, script.Script{Moods: script.Moods{Silent: "initialize", Stderr: "no model for very-secret-key"}},
 		func(d *Deps) { d.Vault = &vault })
 	_, err := a.Open(t.Context(), opening("ann"))
-	if !errors.Is(err, errConnect) {
+	if !errors.Is(err, errConnect) || !errors.Is(err, ErrStart) {
 		t.Fatalf("opened with %v", err)
 	}
 	for _, want := range []string{a.profile.Command, "no model for " + secret.Masked} {
