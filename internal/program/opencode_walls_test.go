@@ -67,6 +67,7 @@ func TestOpenCodeIsKilled(t *testing.T) {
 		{Name: "well", Match: llmtest.Match{LastUser: "how are you", NotAfter: true}, Reply: call("familiar_send-reply", map[string]string{"message": "Well."})},
 		unheard,
 	}})
+	b.write("config.yaml", "version: 1\nagent: {warmSpare: 0}\n") // no agent but those of the turns
 	b.start()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
