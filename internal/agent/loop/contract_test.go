@@ -51,8 +51,9 @@ func obedient(ctx context.Context, q llm.Question, saw func(llm.Piece)) (llm.Ans
 	return says(llm.Ended, saw, llm.Text("he"), llm.Text("llo"))
 }
 
-// elsewhere is an MCP server of somebody else.
-func elsewhere() *mcp.Server {
+// elsewhere is an MCP server of somebody else. A call that hangs does so until it is cancelled or the server is gone:
+// a client that leaves at once need not have said that it cancels.
+func elsewhere(gone <-chan struct{}) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "elsewhere", Version: "1"}, nil)
 	type args struct {
 		Path string `json:"path"`
@@ -61,7 +62,10 @@ func elsewhere() *mcp.Server {
 		func(ctx context.Context, _ *mcp.CallToolRequest, a args) (*mcp.CallToolResult, any, error) {
 			switch a.Path {
 			case "/hang":
-				<-ctx.Done()
+				select {
+				case <-ctx.Done():
+				case <-gone:
+				}
 			case "/exit":
 				os.Exit(3)
 			case "/long":
@@ -80,21 +84,25 @@ func serveOnStreams() {
 	if os.Getenv("ELSEWHERE") == "" {
 		return
 	}
-	_ = elsewhere().Run(context.Background(), &mcp.StdioTransport{})
+	_ = elsewhere(nil).Run(context.Background(), &mcp.StdioTransport{})
 	os.Exit(0)
 }
 
 // onWeb serves it on loopback.
 func onWeb(t *testing.T) toolclient.Server {
 	t.Helper()
-	shared := elsewhere()
+	gone := make(chan struct{})
+	shared := elsewhere(gone)
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		if r.Header.Get("Authorization") != "Bearer of-test" {
 			return nil
 		}
 		return shared
 	}, nil))
-	t.Cleanup(web.Close)
+	t.Cleanup(func() {
+		close(gone)
+		web.Close()
+	})
 	return toolclient.Server{Name: "elsewhere", URL: web.URL, Headers: map[string]string{"Authorization": "Bearer of-test"}}
 }
 
