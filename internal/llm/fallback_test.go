@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestFallback(t *testing.T) {
 		if c.name != "silent" {
 			first.firstByte = time.Minute
 		}
-		both := Fallback(first.client, second.client)
+		both := Fallback(first.client, second.client, slog.New(slog.DiscardHandler))
 		a, err := both.Ask(t.Context(), say("hello"), nil)
 		if asked := len(second.server.Requests()) > 0; asked != c.want || (err == nil) != c.want {
 			t.Errorf("%s: the second was asked: %v; %v, %v", c.name, asked, a, err)
@@ -41,7 +42,7 @@ func TestFallback(t *testing.T) {
 // When both fail, the person is told of the first, the operator of both.
 func TestBothFail(t *testing.T) {
 	first, second := newRig(t, "anthropic", answers(llmtest.Reply{Status: 402, Error: "pay first"})), newRig(t, "openai", answers(llmtest.Reply{Status: 401, Error: "no such key"}))
-	_, err := Fallback(first.client, second.client).Ask(t.Context(), say("hello"), nil)
+	_, err := Fallback(first.client, second.client, slog.New(slog.DiscardHandler)).Ask(t.Context(), say("hello"), nil)
 	p := wantProblem(t, err, NoCredit)
 	var inner Problem
 	if !errors.As(p.Err, &inner) || inner.Kind != BadKey || p.Provider != first.Provider() {
@@ -56,7 +57,7 @@ func TestNoFallbackForWhoeverLeft(t *testing.T) {
 		cancel()
 		return ctx.Err()
 	}
-	if _, err := Fallback(first.client, second.client).Ask(ctx, say("hello"), nil); !errors.Is(err, context.Canceled) || len(second.server.Requests()) > 0 {
+	if _, err := Fallback(first.client, second.client, slog.New(slog.DiscardHandler)).Ask(ctx, say("hello"), nil); !errors.Is(err, context.Canceled) || len(second.server.Requests()) > 0 {
 		t.Errorf("error %v, second asked %d times", err, len(second.server.Requests()))
 	}
 }

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 )
@@ -13,6 +14,8 @@ type Deps struct {
 	// HTTP carries the requests; nil takes the transport that Go has. Redirects are never followed and no time-out but
 	// ours counts, whatever it says: a key would go along, and an answer may take long.
 	HTTP *http.Client
+	// Log is told when a fallback takes over; nil for nobody.
+	Log *slog.Logger
 }
 
 func (d Deps) env(name string) string {
@@ -51,7 +54,11 @@ func Open(c Config, d Deps) (Model, error) {
 		return nil, err
 	}
 	c.Model = f.Model
-	return Fallback(primary, newClient(second, c, d)), nil
+	log := d.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return Fallback(primary, newClient(second, c, d), log), nil
 }
 
 // placed fills in the provider that is found in the environment, when none is configured.
