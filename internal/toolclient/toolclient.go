@@ -69,8 +69,9 @@ type Options struct {
 
 // Set is the servers of one session. Safe for concurrent use.
 type Set struct {
-	links []*link
-	tools []Tool
+	links  []*link
+	tools  []Tool
+	failed []int
 	place Place
 	once  sync.Once
 	err   error
@@ -107,6 +108,7 @@ func Open(ctx context.Context, servers []Server, place Place, o Options) (*Set, 
 	for i, l := range links {
 		if faults[i] != nil {
 			o.Log.Warn("an MCP server is left out", "server", servers[i].Name, "err", faults[i])
+			s.failed = append(s.failed, i)
 			continue
 		}
 		s.links = append(s.links, l)
@@ -120,6 +122,9 @@ func Open(ctx context.Context, servers []Server, place Place, o Options) (*Set, 
 
 // Tools returns the tools of all servers, in the order of the servers.
 func (s *Set) Tools() []Tool { return s.tools }
+
+// Failed returns the places, in what Open was given, of the servers that are left out.
+func (s *Set) Failed() []int { return s.failed }
 
 // Close ends every connection and every process that was started, and waits for them. Further calls wait for the
 // first.

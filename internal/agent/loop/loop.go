@@ -29,12 +29,15 @@ type Deps struct {
 	Log *slog.Logger
 	// Model finds another model of that name; nil when there is only the one that New got.
 	Model func(name string) (llm.Model, error)
-	// Servers are the operator's own MCP servers; every session gets all of them.
+	// Servers are the operator's own MCP servers; every session gets all of them, but for five minutes those that could
+	// not be connected are left out.
 	Servers []toolclient.Server
 	// Place is where servers on standard streams stand; nil for the zero Place. It is asked only when there are any.
 	Place func(agent.Opening) (toolclient.Place, error)
 	// Connect is how long a server may take to be ready; 0 for the default of toolclient.
 	Connect time.Duration
+	// Now is the clock; nil for time.Now.
+	Now func() time.Time
 	// Instructions are said to the model after our own words on how to work with tools.
 	Instructions string
 }
@@ -47,6 +50,8 @@ type Agent struct {
 	words  words
 	system string
 
+	absent absent
+
 	mu       sync.Mutex
 	sessions map[*Session]bool
 	leaving  bool
@@ -56,7 +61,11 @@ type Agent struct {
 
 // New makes an agent; it starts nothing.
 func New(cfg Config, model llm.Model, deps Deps) *Agent {
+	if deps.Now == nil {
+		deps.Now = time.Now
+	}
 	return &Agent{cfg: cfg, model: model, deps: deps, words: sentences(), system: system(deps.Instructions),
+		absent:   absent{until: make([]time.Time, len(deps.Servers))},
 		sessions: map[*Session]bool{}, openings: map[*Session]context.CancelCauseFunc{}}
 }
 
@@ -122,28 +131,6 @@ func (s *Session) open(ctx context.Context, o agent.Opening, setup Setup) (err e
 	s.tools = newKit(s.agent.words, o.Tools, s.foreign.Tools(), setup)
 	s.load(setup.History)
 	return nil
-}
-
-// servers connects the MCP servers of a session.
-func (a *Agent) servers(ctx context.Context, o agent.Opening, setup Setup) (*toolclient.Set, error) {
-	all := append(append([]toolclient.Server{}, a.deps.Servers...), setup.Servers...)
-	var place toolclient.Place
-	for _, server := range all {
-		if server.Command == "" {
-			continue
-		}
-		if setup.Place != nil {
-			place = *setup.Place
-		} else if a.deps.Place != nil {
-			var err error
-			if place, err = a.deps.Place(o); err != nil {
-				return nil, fmt.Errorf("make room for MCP servers: %w", err)
-			}
-		}
-		break
-	}
-	return toolclient.Open(ctx, all, place, toolclient.Options{Log: a.deps.Log, Connect: a.deps.Connect,
-		Most: a.cfg.ResultBytes})
 }
 
 // named returns the model of that name.
