@@ -72,9 +72,9 @@ type Set struct {
 	links  []*link
 	tools  []Tool
 	failed []int
-	place Place
-	once  sync.Once
-	err   error
+	place  Place
+	once   sync.Once
+	err    error
 }
 
 const (
