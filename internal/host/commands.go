@@ -153,6 +153,10 @@ func (h *Host) forget(ctx context.Context, t chat.Turn, id string) (string, erro
 		Enabled bool   `json:"enabled"`
 	}
 	_, err := call[args, struct{}](ctx, h, t, "memory-patch", args{id, false})
+	var fault tool.Fault
+	if errors.As(err, &fault) { // the only thing that can be wrong with the call is the id
+		return "", chat.UserError{Say: h.phrases.Say(phrase.MemoryUnknown, id), Err: err}
+	}
 	return h.phrases.Say(phrase.Forgot, id), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"familiar/internal/chat"
 	"familiar/internal/config"
 	"familiar/internal/gate"
+	"familiar/internal/phrase"
 )
 
 func TestAMessageIsAnsweredOnce(t *testing.T) {
@@ -157,4 +158,14 @@ func texts(said []chat.Message) (all string) {
 		all += m.Text + "\n"
 	}
 	return all
+}
+
+// A person reads of an id that there is not in the bot's own language, and not what the tool told us.
+func TestForgettingWhatIsNotThere(t *testing.T) {
+	r := live(t, dir(t), func(c *config.Config) {
+		c.Bot.Language = "zh-TW"
+		c.Bot.Owner = map[string]config.IDs{"net": {"ann"}}
+	})
+	r.hears(event("dm1", "ann", "/forget mem_x"), chat.Accepted)
+	r.says("dm1: " + r.phrases.Say(phrase.MemoryUnknown, "mem_x"))
 }
