@@ -27,6 +27,7 @@ func TestOpenCodeCannotLeaveItsWalls(t *testing.T) {
 	reads := []string{"state/token", "state/secret", "state/familiar.db", "state/familiar.pid", "config.yaml", "logs/familiar.log",
 		"data/workspaces/web/owner/memory.private.jsonl", "data/workspaces/web/other/memory.public.jsonl"}
 	var script strings.Builder
+	script.WriteString("exec 2>&1\n") // one stream, so that what it says stays in order
 	for _, name := range append([]string{"/etc/shadow", "/etc/gshadow", fmt.Sprintf("/proc/%d/environ", b.cmd.Process.Pid)}, b.paths(reads...)...) {
 		fmt.Fprintf(&script, "cat '%[1]s' && echo 'LEAKED %[1]s'\n", name)
 	}
