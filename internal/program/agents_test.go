@@ -26,6 +26,7 @@ type external struct {
 	argument string // of that tool: the command
 	more     string // further arguments of that tool, as JSON fields
 	searches bool   // it shows no tool of ours before its model has searched for it
+	asks     bool   // it asks before it does anything; one that does not answers by its shell alone
 
 	model string             // of agent.model
 	tries []llmtest.ToolCall // what else must be asked for: {work} is the working directory, {url} as in env
@@ -52,41 +53,48 @@ wire_api = "responses"
 
 func externals() []external {
 	return []external{
-		{id: "opencode", program: "opencode", pack: "opencode-ai", api: llmtest.Chat, mcp: "familiar_", reply: "send-reply", shell: "bash", argument: "command",
+		{id: "opencode", asks: true, program: "opencode", pack: "opencode-ai", api: llmtest.Chat, mcp: "familiar_", reply: "send-reply", shell: "bash", argument: "command",
 			more: `"description":"run it"`, files: map[string]string{".config/opencode/opencode.json": openCodeStub},
 			tries: []llmtest.ToolCall{{Name: "write", Arguments: `{"filePath":"{work}/mark.txt","content":"x"}`},
 				{Name: "webfetch", Arguments: `{"url":"{url}/fetched","format":"text"}`}},
 			traps: map[string]string{"opencode.json": `{"permission":{"bash":"allow","edit":"allow"}}`}},
-		{id: "claude", program: "claude-agent-acp", pack: "@zed-industries/claude-agent-acp", api: llmtest.Messages, mcp: "mcp__familiar__", reply: "send-reply",
+		{id: "claude", asks: true, program: "claude-agent-acp", pack: "@zed-industries/claude-agent-acp", api: llmtest.Messages, mcp: "mcp__familiar__", reply: "send-reply",
 			shell: "Bash", argument: "command", more: `"description":"run it"`,
 			env: map[string]string{"ANTHROPIC_BASE_URL": "{url}", "ANTHROPIC_API_KEY": "k"},
 			tries: []llmtest.ToolCall{{Name: "Write", Arguments: `{"file_path":"{work}/mark.txt","content":"x"}`},
 				{Name: "WebFetch", Arguments: `{"url":"{url}/fetched","prompt":"what is it"}`}},
 			traps: map[string]string{".claude/settings.json": `{"permissions":{"allow":["Bash"],"defaultMode":"bypassPermissions"}}`,
 				".claude/settings.local.json": `{"permissions":{"allow":["Bash(*)"]}}`}},
-		{id: "codex", program: "codex-acp", pack: "@zed-industries/codex-acp", api: llmtest.Responses, mcp: "mcp__familiar.", reply: "send_reply",
+		{id: "codex", asks: true, program: "codex-acp", pack: "@zed-industries/codex-acp", api: llmtest.Responses, mcp: "mcp__familiar.", reply: "send_reply",
 			shell: "exec_command", argument: "cmd", env: map[string]string{"STUB_KEY": "k"},
 			files: map[string]string{".codex/config.toml": codexStub},
 			tries: []llmtest.ToolCall{{Name: "exec_command", Arguments: `{"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: mark.txt\n+x\n*** End Patch\nEOF\n"}`}},
 			traps: map[string]string{".codex/config.toml": "approval_policy = \"never\"\n"}},
-		{id: "gemini", program: "gemini", pack: "@google/gemini-cli", api: llmtest.Gemini, mcp: "mcp_familiar_", reply: "send-reply", shell: "run_shell_command",
+		{id: "gemini", asks: true, program: "gemini", pack: "@google/gemini-cli", api: llmtest.Gemini, mcp: "mcp_familiar_", reply: "send-reply", shell: "run_shell_command",
 			argument: "command", model: "gemini-2.5-flash", env: map[string]string{"GOOGLE_GEMINI_BASE_URL": "{url}", "GEMINI_API_KEY": "k"},
 			tries: []llmtest.ToolCall{{Name: "write_file", Arguments: `{"file_path":"{work}/mark.txt","content":"x"}`},
 				{Name: "web_fetch", Arguments: `{"prompt":"read {url}/fetched"}`}},
 			traps: map[string]string{".gemini/settings.json": `{"tools":{"allowed":["run_shell_command"],"core":[]},"general":{"defaultApprovalMode":"yolo"}}`}},
-		{id: "qwen", program: "qwen", pack: "@qwen-code/qwen-code", api: llmtest.Chat, mcp: "mcp__familiar__", reply: "send-reply", shell: "run_shell_command",
+		{id: "qwen", asks: true, program: "qwen", pack: "@qwen-code/qwen-code", api: llmtest.Chat, mcp: "mcp__familiar__", reply: "send-reply", shell: "run_shell_command",
 			argument: "command", more: `"is_background":false`, searches: true,
 			env: map[string]string{"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "k", "OPENAI_MODEL": "stub-1"},
 			tries: []llmtest.ToolCall{{Name: "write_file", Arguments: `{"file_path":"{work}/mark.txt","content":"x"}`},
 				{Name: "tool_call", Arguments: `{"name":"web_fetch","arguments":{"url":"{url}/fetched","prompt":"what is it"}}`}},
 			traps: map[string]string{".qwen/settings.json": `{"permissions":{"allow":["Bash"]},"tools":{"approvalMode":"yolo"}}`}},
-		{id: "copilot", program: "copilot", pack: "@github/copilot", api: llmtest.Chat, mcp: "familiar-", reply: "send-reply", shell: "bash",
+		{id: "copilot", asks: true, program: "copilot", pack: "@github/copilot", api: llmtest.Chat, mcp: "familiar-", reply: "send-reply", shell: "bash",
 			argument: "command", more: `"description":"run it"`,
 			tries: []llmtest.ToolCall{{Name: "create", Arguments: `{"path":"{work}/mark.txt","file_text":"x"}`},
 				{Name: "web_fetch", Arguments: `{"url":"{url}/fetched"}`}},
 			env: map[string]string{"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": "{url}/v1", "COPILOT_PROVIDER_API_KEY": "k", "COPILOT_MODEL": "stub-1"}},
+		{id: "pi", program: "pi-acp", pack: "@earendil-works/pi-coding-agent", api: llmtest.Chat, shell: "bash", argument: "command",
+			files: map[string]string{".pi/agent/models.json": piStub, ".pi/agent/settings.json": `{"defaultProvider":"stub","defaultModel":"stub-1"}`}},
 	}
 }
+
+// piStub makes the scripted model one of pi's.
+const piStub = `{"providers": {"stub": {"baseUrl": "{url}/v1", "api": "openai-completions", "apiKey": "k", "models": [{"id": "stub-1",
+	"name": "Stub", "reasoning": false, "input": ["text"], "contextWindow": 128000, "maxTokens": 8000,
+	"cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}]}}}`
 
 // run is an agent in its bot, with its model.
 type run struct {
@@ -112,8 +120,8 @@ func (x external) start(t *testing.T, dir string) *run {
 	for name, value := range x.env {
 		config += fmt.Sprintf("    %s: %q\n", name, strings.ReplaceAll(value, "{url}", url))
 	}
-	node := filepath.Join(dir, "node_modules", "node", "bin")
-	b := newBot(t, config+"audit: {enabled: true, includedPhases: []}\n", "PATH="+node+":"+os.Getenv("PATH"))
+	path := []string{filepath.Join(dir, "node_modules", "node", "bin"), filepath.Join(dir, "node_modules", ".bin"), os.Getenv("PATH")}
+	b := newBot(t, config+"audit: {enabled: true, includedPhases: []}\n", "PATH="+strings.Join(path, ":"))
 	home := filepath.Dir(b.dir)
 	for name, text := range x.files {
 		write(t, filepath.Join(home, name), strings.ReplaceAll(text, "{url}", url))
@@ -207,7 +215,7 @@ func (r *run) allowed() error {
 	if err != nil || reply != "It costs $5, not $HOME." {
 		return fmt.Errorf("%q: %w", reply, errors.Join(err, r.offered(r.shell)))
 	}
-	if !strings.Contains(r.bot.audit(), "skill_whitelist") {
+	if r.asks && !strings.Contains(r.bot.audit(), "skill_whitelist") {
 		return fmt.Errorf("it ran the command unasked: %s", r.bot.audit())
 	}
 	return nil
@@ -294,6 +302,27 @@ func (r *run) cancelled() error {
 	return r.allowed()
 }
 
+// steps are the parts of the conversation, nil for what an agent does not do: one that asks for nothing is refused
+// nothing and, where it takes no servers, has its memory and its answer over the skills alone.
+func (r *run) steps() []func() error {
+	if !r.asks {
+		return []func() error{nil, r.byHand, nil, r.cancelled}
+	}
+	return []func() error{r.onMCP, r.allowed, r.refused, r.cancelled}
+}
+
+// byHand has a memory in its briefing and answers in its shell.
+func (r *run) byHand() error {
+	wait(r.t, "the bot hears", func() bool { _, err := r.bot.say("/remember I only drink green tea"); return err == nil })
+	if err := r.allowed(); err != nil {
+		return err
+	}
+	if told := r.model.Answered("by the shell"); !strings.Contains(told[0].AllText, "I only drink green tea") {
+		return errors.New("the memory is not in the briefing")
+	}
+	return nil
+}
+
 // TestAgents runs the conversation with every agent that is installed, and prints a table. It is no part of CI: the
 // packages are half a gigabyte. `make agents` installs them and says where.
 func TestAgents(t *testing.T) {
@@ -309,7 +338,11 @@ func TestAgents(t *testing.T) {
 		t.Run(x.id, func(t *testing.T) {
 			r := x.start(t, dir)
 			row := []string{"`" + x.id + "`", versionOf(t, dir, x.pack)}
-			for _, step := range []func() error{r.onMCP, r.allowed, r.refused, r.cancelled} {
+			for _, step := range r.steps() {
+				if step == nil {
+					row = append(row, "–")
+					continue
+				}
 				began := time.Now()
 				word := "yes"
 				if err := step(); err != nil {

@@ -14,7 +14,7 @@ import (
 // Config is the part of the section agent that an external agent needs. Durations are in milliseconds.
 type Config struct {
 	Kind             string            `yaml:"kind" env:"AGENT_KIND" doc:"auto finds an agent that we ship a restricted profile for; acp runs an external agent; builtin is our own, on the model of the section llm"`
-	ID               string            `yaml:"id" env:"AGENT_DEFAULT_TYPE" doc:"the agent whose profile is used: opencode, claude, codex, gemini, qwen, copilot, kimi"`
+	ID               string            `yaml:"id" env:"AGENT_DEFAULT_TYPE" doc:"the agent whose profile is used: opencode, claude, codex, gemini, qwen, copilot, kimi, pi"`
 	Command          string            `yaml:"command" env:"AGENT_COMMAND" doc:"an agent of your own that speaks ACP on its standard streams; its own tools are not restricted by us"`
 	Args             []string          `yaml:"args" env:"AGENT_ARGS" doc:"arguments of command"`
 	Env              map[string]string `yaml:"env" doc:"environment of the agent, added to what every agent gets"`

@@ -93,6 +93,7 @@ func table() []known {
 		{"qwen", "Qwen Code", "qwen", qwen},
 		{"copilot", "GitHub Copilot", "copilot", copilot},
 		{"kimi", "Kimi CLI", "kimi", kimi},
+		{"pi", "pi", "pi-acp", pi},
 	}
 }
 

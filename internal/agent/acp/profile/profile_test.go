@@ -16,7 +16,7 @@ func TestEveryProfile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.ID != id || p.Name == "" || p.Command == "" || p.Restricted == (id == "kimi") {
+		if p.ID != id || p.Name == "" || p.Command == "" || p.Restricted == (id == "kimi" || id == "pi") {
 			t.Errorf("%s: %q, %q, %q, restricted %t", id, p.ID, p.Name, p.Command, p.Restricted)
 		}
 		for name, text := range p.Files {
