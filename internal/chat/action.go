@@ -45,12 +45,15 @@ type (
 	}
 	// Typing shows for some seconds that an answer is being written. It is lossy.
 	Typing struct{ Place Place }
-	// Ask posts a question with buttons (or words to answer with, where there are none).
+	// Ask posts a question with buttons; where there are none, Words say how to answer it, below Text. Key is as in Say.
 	Ask struct {
 		Place   Place
 		Text    string
+		Words   string
 		Options []Option
+		ReplyTo MessageID // the message that the asking turn answers; empty for none
 		Key     string
+		Turn    TurnID // the turn that asks
 	}
 	// Show tells what a turn is doing, on platforms whose Abilities say Progress. It is lossy on a slow
 	// platform, and holds no words of anybody. Answers is the message that the turn is about.

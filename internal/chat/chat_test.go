@@ -44,7 +44,7 @@ func TestEveryEventSurvivesAFile(t *testing.T) {
 		t.Fatalf("%d bodies are tried, %d are known", len(bodies), len(decoders))
 	}
 	for _, body := range bodies {
-		want := Event{ID: "e", At: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Message: "m", Addressed: true, Body: body,
+		want := Event{ID: "e", At: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Message: "m", Addressed: true, ByProgram: true, Body: body,
 			Place: Place{Platform: "web", ID: "p", Kind: Group, Guild: "g"}, From: Person{Platform: "web", ID: "u", Name: "Ann"}}
 		data, err := json.Marshal(want)
 		if err != nil {

@@ -15,6 +15,9 @@ type Event struct {
 	Message   MessageID // the message it is about; empty when it is about none
 	Addressed bool      // the platform's opinion: a mention, a reply to us, a direct message
 	Body      Body
+
+	// ByProgram says that a program sent it in the person's name. It may talk, and never says yes for them.
+	ByProgram bool
 }
 
 // BodyKind names a kind of body; it is also its word in files.
@@ -122,6 +125,7 @@ type eventJSON struct {
 	From      Person          `json:"from"`
 	Message   MessageID       `json:"message,omitempty"`
 	Addressed bool            `json:"addressed,omitempty"`
+	ByProgram bool            `json:"byProgram,omitempty"`
 	Kind      BodyKind        `json:"kind"`
 	Body      json.RawMessage `json:"body"`
 }
@@ -135,7 +139,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(eventJSON{e.ID, e.At, e.Place, e.From, e.Message, e.Addressed, e.Body.Kind(), body})
+	return json.Marshal(eventJSON{e.ID, e.At, e.Place, e.From, e.Message, e.Addressed, e.ByProgram, e.Body.Kind(), body})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote; a kind that it does not know is an error.
@@ -148,7 +152,7 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return fmt.Errorf("body of event %s: %w", flat.ID, err)
 	}
-	*e = Event{flat.ID, flat.At, flat.Place, flat.From, flat.Message, flat.Addressed, body}
+	*e = Event{flat.ID, flat.At, flat.Place, flat.From, flat.Message, flat.Addressed, body, flat.ByProgram}
 	return nil
 }
 

@@ -81,6 +81,8 @@ func (o *Outbox) noting(r row, receipt chat.Receipt) func(*sql.Tx) error {
 		m.Text, m.ReplyTo = a.Text, a.ReplyTo
 	case chat.Edit:
 		m.Text, m.ReplyTo = a.Text, a.ReplyTo
+	case chat.Ask:
+		m.Text, m.ReplyTo = a.Text, a.ReplyTo
 	default:
 		return func(*sql.Tx) error { return nil }
 	}

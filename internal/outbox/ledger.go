@@ -51,6 +51,7 @@ const (
 	doSay   = "say"
 	doEdit  = "edit"
 	doReact = "react"
+	doAsk   = "ask"
 )
 
 // ledger is the table of deeds.
@@ -127,6 +128,8 @@ func describe(a chat.Action) (does, text string) {
 		return doEdit, a.Text
 	case chat.React:
 		return doReact, a.Emoji
+	case chat.Ask:
+		return doAsk, a.Text
 	}
 	return fmt.Sprintf("%T", a), ""
 }

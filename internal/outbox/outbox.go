@@ -82,7 +82,9 @@ func (o *Outbox) Do(ctx context.Context, t chat.Turn, a chat.Action) (chat.Recei
 		return o.seen(t, a)(o.edit(ctx, t, p, a))
 	case chat.React:
 		return o.seen(t, a)(o.react(ctx, t, p, a))
-	case chat.Delete, chat.SendFile, chat.Ask:
+	case chat.Ask:
+		return o.seen(t, a)(o.ask(ctx, t, p, a))
+	case chat.Delete, chat.SendFile:
 	}
 	return chat.Receipt{}, fmt.Errorf("deliver %T: %w", a, platform.ErrUnsupported)
 }

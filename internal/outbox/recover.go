@@ -113,6 +113,8 @@ func decode(does string, text []byte) (chat.Action, error) {
 		return decodeAs[chat.Edit](text)
 	case doReact:
 		return decodeAs[chat.React](text)
+	case doAsk:
+		return decodeAs[chat.Ask](text)
 	}
 	return nil, fmt.Errorf("the ledger holds an unknown deed %q", does)
 }

@@ -15,6 +15,7 @@ import (
 type Box struct {
 	tools []Tool
 	seen  func(chat.Turn, Call)
+	ask   Asker
 }
 
 // Call is a tool call that has ended, for whoever records.
@@ -55,29 +56,48 @@ func (b *Box) Find(name string) (Tool, bool) {
 }
 
 // Call runs a tool for a turn: an unknown name is a Fault of 404, a standing that is too low one of 403, wrong
-// arguments one of 400. A tool that panics ends as an error; it never takes the program along.
-func (b *Box) Call(ctx context.Context, t chat.Turn, name string, args json.RawMessage) (res Result, err error) {
+// arguments one of 400. A tool that asks answers Asked at once, also where the standing is too low for it but the
+// person may say yes. A tool that panics ends as an error; it never takes the program along.
+func (b *Box) Call(ctx context.Context, t chat.Turn, name string, args json.RawMessage) (Result, error) {
+	return b.recorded(t, name, args, func() (Result, error) {
+		found, ok := b.Find(name)
+		if !ok {
+			return Result{}, Fault{404, fmt.Sprintf("there is no tool %q", name)}
+		}
+		if t.Standing.Now() < found.Needs && !found.asks(t) {
+			return Result{}, Fault{403, fmt.Sprintf("%s needs more trust than this turn has", name)}
+		}
+		if len(args) == 0 || string(args) == "null" {
+			args = json.RawMessage("{}")
+		}
+		if err := found.check(args); err != nil {
+			return Result{}, err
+		}
+		if found.asks(t) {
+			if res, run, err := b.put(ctx, t, found, args); err != nil || !run {
+				return res, err
+			}
+		}
+		return found.guarded(ctx, t, args)
+	})
+}
+
+// recorded makes a call and tells of it after it ended.
+func (b *Box) recorded(t chat.Turn, name string, args json.RawMessage, call func() (Result, error)) (Result, error) {
 	began := time.Now()
-	defer func() { b.seen(t, Call{Tool: name, Args: args, Took: time.Since(began), Err: err}) }()
-	found, ok := b.Find(name)
-	if !ok {
-		return Result{}, Fault{404, fmt.Sprintf("there is no tool %q", name)}
-	}
-	if t.Standing.Now() < found.Needs {
-		return Result{}, Fault{403, fmt.Sprintf("%s needs more trust than this turn has", name)}
-	}
-	if len(args) == 0 || string(args) == "null" {
-		args = json.RawMessage("{}")
-	}
-	if err := found.check(args); err != nil {
-		return Result{}, err
-	}
+	res, err := call()
+	b.seen(t, Call{Tool: name, Args: args, Took: time.Since(began), Err: err})
+	return res, err
+}
+
+// guarded runs the tool; a panic is its error.
+func (t Tool) guarded(ctx context.Context, turn chat.Turn, args json.RawMessage) (res Result, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("tool %s panicked: %v\n%s", name, r, debug.Stack())
+			err = fmt.Errorf("tool %s panicked: %v\n%s", t.Name, r, debug.Stack())
 		}
 	}()
-	return found.run(ctx, t, args)
+	return t.run(ctx, turn, args)
 }
 
 // ErrNoTurn says that a tool was called when no turn was running: before it began, or after it ended.

@@ -32,6 +32,7 @@ type Tool struct {
 	Params   json.RawMessage
 	Effect   Effect
 	Needs    chat.Trust // least standing that may call it
+	Ask      Approval   // whether a person is asked before it runs
 	Attempts int        // calls in one turn before the session counts as looping and is ended; 0: no limit
 
 	schema *jsonschema.Resolved
