@@ -30,6 +30,8 @@ type Opening struct {
 	Model     string // "" leaves the agent's own choice
 	Mode      string // "" is the restricted default; "yolo" asks for everything
 
+	// Type says what the session is for; "" is a message's.
+	Type chat.SessionType
 	// At is the kind of place that the session works for. A process that waits for work is never taken for
 	// another kind, and never for another workspace.
 	At chat.PlaceKind
@@ -62,6 +64,9 @@ type Can struct {
 	Fork   bool   // goes on with a copy of an earlier session
 	Tmp    string // its temporary folder, as the agent itself names it; "" when it has none
 	Steer  bool   // is a Steerer: it takes words while a turn runs
+
+	// Rehearses says that nobody thinks here: a turn is whole without an answer, and is not prompted again.
+	Rehearses bool
 }
 
 // Steerer is a session whose Can().Steer is set.

@@ -22,6 +22,7 @@ type upFlags struct {
 	port   int
 	noOpen bool
 	desk   string
+	dry    bool
 }
 
 func upCommand() *cobra.Command {
@@ -39,6 +40,7 @@ func upCommand() *cobra.Command {
 	cmd.Flags().IntVar(&f.port, "port", -1, "port of the page, instead of server.port; 0 takes any free one")
 	cmd.Flags().BoolVar(&f.noOpen, "no-open", false, "do not open the page in a browser")
 	cmd.Flags().StringVar(&f.desk, "desk", "", "kind of work, instead of bot.desk")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "start no agent: write what it would be told to a file (agent.dryRun)")
 	return cmd
 }
 
@@ -50,6 +52,9 @@ func (f upFlags) overrides(cmd *cobra.Command) []config.Override {
 	}
 	if f.desk != "" {
 		set = append(set, config.Override{Name: "flag --desk", Path: "bot.desk", Value: f.desk})
+	}
+	if f.dry {
+		set = append(set, config.Override{Name: "flag --dry-run", Path: "agent.dryRun.enabled", Value: "true"})
 	}
 	return set
 }

@@ -22,6 +22,8 @@ import (
 	"familiar/internal/memory"
 	"familiar/internal/outbox"
 	"familiar/internal/platform/web"
+	"familiar/internal/rehearsal"
+	"familiar/internal/router"
 	"familiar/internal/setting"
 	"familiar/internal/toolserver"
 	"familiar/internal/workspace"
@@ -55,6 +57,9 @@ type Agent struct {
 	acp.Config `yaml:",inline"`
 	Briefing   briefing.Config `yaml:",inline"`
 	SkillsDir  string          `yaml:"skillsDir" env:"AGENT_SKILLS_DIR" doc:"folder of skills of your own"`
+
+	ModelRouting router.Config    `yaml:"modelRouting"`
+	DryRun       rehearsal.Config `yaml:"dryRun"`
 }
 
 // LLM is the section llm: who answers the built-in agent, and how much it may ask.
@@ -66,9 +71,10 @@ type LLM struct {
 // Defaults returns the configuration without any file: a companion on its own page.
 func Defaults() Config {
 	return Config{
-		Version:   1,
-		Bot:       defaultBot(),
-		Agent:     Agent{Config: acp.Defaults(), Briefing: briefing.Defaults(), SkillsDir: "skills"},
+		Version: 1,
+		Bot:     defaultBot(),
+		Agent: Agent{Config: acp.Defaults(), Briefing: briefing.Defaults(), SkillsDir: "skills",
+			ModelRouting: router.Defaults(), DryRun: rehearsal.Defaults()},
 		LLM:       LLM{Config: llm.Defaults(), Budgets: loop.Defaults()},
 		Platforms: Platforms{Web: web.Defaults()},
 		Access:    gate.Defaults(),
@@ -91,6 +97,8 @@ func (c *Config) Check(r *setting.Report) {
 	c.Bot.Check(r.At("bot"))
 	c.Agent.Config.Check(r.At("agent"))
 	c.Agent.Briefing.Check(r.At("agent"))
+	c.Agent.ModelRouting.Check(r.At("agent.modelRouting"), gate.Target)
+	c.Agent.DryRun.Check(r.At("agent.dryRun"))
 	c.LLM.Config.Check(r.At("llm"))
 	c.LLM.Budgets.Check(r.At("llm.budgets"))
 	c.Platforms.Web.Check(r.At("platforms.web"))

@@ -16,15 +16,15 @@ var (
 		"llm.triageModel", "llm.subagents", "skills", "skill", "companion", "workbench", "steward", "google",
 		"github", "weather", "home", "store", "gitBackup", "metrics",
 		"bot.persona", "bot.assistantPersona", "bot.workspace",
-		"agent.permissions", "agent.modelRouting", "agent.externalSkills", "agent.autoApproveSkills",
-		"agent.gitCredential", "agent.dryRun", "agent.sandbox.networkIsolation",
+		"agent.permissions", "agent.externalSkills", "agent.autoApproveSkills",
+		"agent.gitCredential", "agent.sandbox.networkIsolation",
 		"access.allowedUsers", "access.allowedChats", "access.requireMentionInGroup", "access.pairing", "access.joinMs",
 		"access.whileBusy", "access.channels[].spontaneousPost", "access.channels[].channelLurk",
 		"outbox.pacing", "logging.gelf",
 	}
 	// laterVariables switch on what this build does not have.
-	laterVariables = []string{"DISCORD_ENABLED", "MISSKEY_ENABLED", "METRICS_ENABLED", "MODEL_ROUTING_ENABLED",
-		"DRY_RUN_ENABLED", "AGENT_GIT_CREDENTIAL_ENABLED", "SELF_RESEARCH_ENABLED", "MEMORY_MAINTENANCE_ENABLED",
+	laterVariables = []string{"DISCORD_ENABLED", "MISSKEY_ENABLED", "METRICS_ENABLED",
+		"AGENT_GIT_CREDENTIAL_ENABLED", "SELF_RESEARCH_ENABLED", "MEMORY_MAINTENANCE_ENABLED",
 		"REMINDERS_ENABLED", "GIT_BACKUP_ENABLED", "SKILL_SEND_FILE_ENABLED"}
 )
 

@@ -59,11 +59,13 @@ func (h *Host) openBuiltin() *builtin {
 	b.make = func(model llm.Model, section llm.Config) *loop.Agent {
 		cfg := h.cfg.LLM.Budgets
 		cfg.TimeoutMs = agents.PromptTimeoutMs
+		others := &namedModels{open: func(name string) (llm.Model, error) {
+			other := section
+			other.Model = name
+			return llm.Open(other, deps)
+		}}
 		return loop.New(cfg, model, loop.Deps{Log: h.log.With("module", "Agent"), Servers: h.servers(), Place: h.place,
-			Connect: limit, Model: func(name string) (llm.Model, error) {
-				section.Model = name
-				return llm.Open(section, deps)
-			}})
+			Connect: limit, Model: others.named})
 	}
 	b.look <- struct{}{}
 	return b

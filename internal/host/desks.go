@@ -17,7 +17,7 @@ func (h *Host) openDesk() desk.Desk {
 	bot := briefing.Bot{Name: h.cfg.Bot.Name, Language: h.cfg.Bot.Language, Zone: h.cfg.Bot.Zone(),
 		Prompts: h.Loaded.Path(h.cfg.Bot.Prompts)}
 	return companion.New(companion.Deps{
-		Agent: h.agent, Model: h.cfg.Agent.Model, Box: h.box, Tools: companionTools,
+		Agent: h.agent, Model: h.model, Box: h.box, Tools: companionTools,
 		Briefer: briefing.New(h.cfg.Agent.Briefing, bot, h.log.With("module", "Briefing")),
 		Sources: h.sources(), Audit: h.audit, Now: h.now, Log: h.log.With("module", "Companion"),
 		Session: h.session, Policy: h.policy, Yolo: h.gate.Yolo, Deeds: h.outbox.Deeds, Show: h.show,

@@ -29,6 +29,7 @@ import (
 	"familiar/internal/phrase"
 	"familiar/internal/platform"
 	"familiar/internal/room"
+	"familiar/internal/router"
 	"familiar/internal/secret"
 	"familiar/internal/sqlite"
 	"familiar/internal/tool"
@@ -53,6 +54,7 @@ type Host struct {
 	notes     *memory.Notes
 	audit     *audit.Book
 	gate      *gate.Gate
+	router    *router.Router
 	inbox     *inbox.Inbox
 	platforms map[string]platform.Platform
 	links     []*platform.Link
@@ -135,6 +137,7 @@ func (h *Host) openStores(ctx context.Context) (err error) {
 // openSpine opens the way in and the way out.
 func (h *Host) openSpine(ctx context.Context) (err error) {
 	h.gate = gate.New(h.cfg.Access, h.cfg.Owners())
+	h.router = router.New(h.cfg.Agent.ModelRouting, h.cfg.Agent.Model, gate.Target)
 	if h.platforms, err = h.openPlatforms(ctx); err != nil {
 		return err
 	}
@@ -156,7 +159,11 @@ func (h *Host) openMind(ctx context.Context) (err error) {
 	if err := h.doors.Listen(ctx); err != nil {
 		return err
 	}
-	if h.agent = h.Agent; h.agent == nil {
+	h.agent = h.Agent
+	switch {
+	case h.cfg.Agent.DryRun.Enabled:
+		h.agent = h.rehearse()
+	case h.agent == nil:
 		if err := h.openAgent(ctx); err != nil {
 			return fmt.Errorf("open the agent: %w", err)
 		}

@@ -12,6 +12,9 @@ import (
 // mind says who thinks, as the page and /status show it before a message leaves. Many agents name a model together
 // with its provider: anthropic/claude-sonnet-4-5.
 func (h *Host) mind() console.Agent {
+	if h.cfg.Agent.DryRun.Enabled {
+		return console.Agent{Name: h.phrases.Say(phrase.DryRun), Model: shown(h.cfg.Agent.Model), Ready: true}
+	}
 	if h.own != nil {
 		provider, model, ok := h.own.who()
 		if !ok {

@@ -54,6 +54,12 @@ const (
 	AgentNext    Key = "agent.next"    // what to do about it
 )
 
+// What is said in a dry run.
+const (
+	DryRun      Key = "dryRun.agent" // in place of the agent's name
+	DryRunReply Key = "dryRun.reply" // to whoever writes
+)
+
 // What the owner can do about a turn that failed.
 const (
 	NextLog       Key = "next.log"       // nothing is known but what the log says
@@ -111,6 +117,8 @@ var keys = map[Key][]string{
 	RememberUsage: nil, RecallUsage: nil, ForgetUsage: nil,
 
 	AgentMissing: nil, AgentNext: nil,
+
+	DryRun: nil, DryRunReply: nil,
 
 	NextLog: nil, NextSignIn: {"agent"}, NextBuiltin: {"agent"}, NextKey: nil, NextModel: nil, NextCredit: nil, NextContext: nil, NextDeclined: nil, NextLater: nil,
 	NextUnreached: nil,

@@ -60,6 +60,8 @@ var mayImport = map[string]string{
 	"history":    "chat platform sqlite tool",
 	"memory":     "chat journal setting tool",
 	"briefing":   "agent chat setting",
+	"router":     "chat setting",
+	"rehearsal":  "agent chat setting tool",
 	"outbox":     "chat platform secret setting sqlite tool",
 	"login":      "answer chat secret sqlite",
 	"console":    "answer",
@@ -67,7 +69,7 @@ var mayImport = map[string]string{
 	// The desks, the rooms, and the program around them.
 	"desk/companion": "agent audit briefing chat desk permission tool workspace",
 	"room":           "chat desk",
-	"config":         "agent/acp agent/loop audit briefing chat gate llm logging memory outbox platform/web secret setting toolserver workspace",
+	"config":         "agent/acp agent/loop audit briefing chat gate llm logging memory outbox platform/web rehearsal router secret setting toolserver workspace",
 	"control":        "secret",
 	"host":           "*",
 	"cli":            "agent/serve config control host instance llm logging phrase secret setting terminal",

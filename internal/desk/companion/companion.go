@@ -25,7 +25,7 @@ type Desk struct{ deps Deps }
 // Deps is what the desk works with. All are needed, except Audit and Session.
 type Deps struct {
 	Agent   agent.Agent
-	Model   string // "" leaves the agent's own choice
+	Model   func(chat.SessionType, chat.Event) string // "" leaves the agent's own choice
 	Box     *tool.Box
 	Tools   []string // the tools that a session gets
 	Briefer *briefing.Briefer

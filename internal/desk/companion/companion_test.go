@@ -116,7 +116,7 @@ func open(t *testing.T, turns ...script.Turn) *rig {
 		t.Fatal(err)
 	}
 	r.Desk = New(Deps{
-		Agent: r.agent, Model: "m-1", Box: tool.NewBox(nil, out.Tools()...), Tools: []string{"send-reply", "react-message"},
+		Agent: r.agent, Model: func(chat.SessionType, chat.Event) string { return "m-1" }, Box: tool.NewBox(nil, out.Tools()...), Tools: []string{"send-reply", "react-message"},
 		Briefer: briefing.New(briefing.Defaults(), briefing.Bot{Name: "Familiar", Language: "en"}, log),
 		Now:     time.Now, Log: log, Audit: audit.New(audit.Defaults(), audit.Options{Log: log}),
 		Policy: func(chat.Turn, string, bool) permission.Policy { return permission.Policy{Yolo: r.yolo} },

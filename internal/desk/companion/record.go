@@ -10,8 +10,8 @@ import (
 	"familiar/internal/chat"
 )
 
-// sessionType is this kind of session's word in the audit.
-const sessionType = "message"
+// sessionType is what sessions of this desk are for.
+const sessionType = chat.MessageSession
 
 func (s *sitting) note(e audit.Entry) { s.deps.Audit.Note(s.turn.ID, e) }
 
@@ -22,7 +22,7 @@ func (s *sitting) begin(ev chat.Event) {
 	s.note(audit.TriggerReceived{Platform: ev.Place.Platform, ChannelID: ev.Place.ID, UserID: ev.From.ID,
 		MessageID: string(ev.Message), IsDM: ev.Place.Private(),
 		ContentLength: utf8.RuneCountInString(ev.Text()), AttachmentCount: len(said.Attachments)})
-	s.note(audit.SessionStart{SessionID: s.seat.Session(), SessionType: sessionType, WorkspaceKey: s.opening().Workspace.Key(),
+	s.note(audit.SessionStart{SessionID: s.seat.Session(), SessionType: string(sessionType), WorkspaceKey: s.opening().Workspace.Key(),
 		AgentType: s.request.Agent, Model: s.request.Model, Yolo: s.request.Yolo})
 	s.note(audit.YoloResolution{Yolo: s.request.Yolo, Source: s.source})
 }

@@ -28,7 +28,8 @@ type sitting struct {
 func (d *Desk) sit(ctx context.Context, t chat.Turn, ev chat.Event, looping func()) *sitting {
 	session := d.session(t)
 	s := &sitting{Desk: d, turn: t, seat: d.deps.Box.Seat(session, d.deps.Tools, func(string) { looping() })}
-	s.request = briefing.Request{Turn: t, Session: session, Agent: d.deps.Agent.Name(), Model: d.deps.Model}
+	s.request = briefing.Request{Turn: t, Session: session, Agent: d.deps.Agent.Name(),
+		Model: d.deps.Model(sessionType, ev)}
 	s.request.Yolo, s.source = d.deps.Yolo(ev)
 	s.res = desk.Result{Session: session, Agent: s.request.Agent, Model: s.request.Model}
 	s.watch = &watcher{ctx: ctx, sitting: s, policy: d.deps.Policy(t, session, s.request.Yolo), calls: map[string]call{}}
@@ -64,6 +65,9 @@ func (s *sitting) run(ctx context.Context) (desk.Result, error) {
 	}
 	s.briefed(brief)
 	stop, err := s.prompt(ctx, session, brief.Blocks)
+	if err == nil && s.request.Can.Rehearses {
+		return s.res, nil
+	}
 	if err == nil && stop == agent.EndTurn && !s.answered() {
 		stop, err = s.again(ctx, session)
 	}
@@ -76,7 +80,7 @@ func (s *sitting) run(ctx context.Context) (desk.Result, error) {
 // opening asks for everything only where the configuration says so.
 func (s *sitting) opening() agent.Opening {
 	who := s.turn.From
-	o := agent.Opening{Tools: s.seat, Model: s.deps.Model, At: s.turn.Place.Kind,
+	o := agent.Opening{Tools: s.seat, Model: s.request.Model, At: s.turn.Place.Kind, Type: sessionType,
 		Workspace: workspace.Ref{Platform: who.Platform, User: who.ID, Session: s.seat.Session()}}
 	if s.request.Yolo {
 		o.Mode = "yolo"
