@@ -1,0 +1,126 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"familiar/internal/agent"
+	"familiar/internal/agent/script"
+	"familiar/internal/chat"
+	"familiar/internal/config"
+	"familiar/internal/llm"
+	"familiar/internal/router"
+)
+
+// modelled remembers the model of every session.
+type modelled struct {
+	agent.Agent
+	mu     sync.Mutex
+	models []string
+}
+
+func (m *modelled) Open(ctx context.Context, o agent.Opening) (agent.Session, error) {
+	m.mu.Lock()
+	m.models = append(m.models, o.Model)
+	m.mu.Unlock()
+	return m.Agent.Open(ctx, o)
+}
+
+func TestARuleChoosesTheModelOfASession(t *testing.T) {
+	r := live(t, dir(t), func(c *config.Config) {
+		c.Agent.Model = "general"
+		c.Audit.Enabled, c.Audit.IncludedPhases = true, nil
+		c.Agent.ModelRouting = router.Config{Enabled: true, Rules: []router.Rule{
+			{Match: router.Match{ContentKeywords: router.Keywords{"Code"}}, Model: "coder"}}}
+	}, reply("hi"))
+	heard := &modelled{Agent: r.agent.Agent}
+	r.agent.Agent = heard
+	r.hears(event("dm1", "ann", "show me some CODE"), chat.Accepted)
+	r.says("dm1: hi")
+	r.hears(event("dm1", "ann", "thanks"), chat.Accepted)
+	r.until("both were answered", func() bool { return len(r.net.said()) == 2 && r.rooms.Load().Running == 0 })
+	if got := strings.Join(heard.models, " "); got != "coder general" {
+		t.Errorf("models %q", got)
+	}
+	if records := r.records(); !strings.Contains(records, `"model":"coder"`) || !strings.Contains(records, `"modelId":"general"`) {
+		t.Errorf("the audit says %s", records)
+	}
+}
+
+// records is everything that the audit files say.
+func (r *rig) records() string {
+	r.t.Helper()
+	var all strings.Builder
+	files, err := filepath.Glob(filepath.Join(r.Instance.Dir, "data", "audit", "*", "*", "*.jsonl"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
+
+// AF-193: the whole way of a message, and no agent.
+func TestADryRunStartsNoAgent(t *testing.T) {
+	for language, answer := range map[string]string{"en": "(dry run: this is a test reply)", "zh-TW": "（Dry run 模式 — 此為測試回覆）"} {
+		r := live(t, dir(t), func(c *config.Config) {
+			c.Bot.Language, c.Agent.DryRun.Enabled, c.Agent.Model = language, true, "opus"
+		}, script.Turn{Steps: []script.Step{{Fail: "an agent was asked"}}})
+		r.hears(event("dm1", "ann", "are you there?"), chat.Accepted)
+		r.says("dm1: " + answer)
+		if r.agent.prompt(0) != "" || r.external != nil || r.own != nil {
+			t.Error("there is an agent")
+		}
+		files, err := filepath.Glob(filepath.Join(r.Instance.Dir, "data", "dry-run", "*"))
+		name := regexp.MustCompile(`/message_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z_[0-9a-f]{8}\.md$`)
+		if err != nil || len(files) != 1 || !name.MatchString(files[0]) {
+			t.Fatalf("files %q, %v", files, err)
+		}
+		prompt, err := os.ReadFile(files[0])
+		if err != nil || !strings.Contains(string(prompt), "are you there?") || !strings.Contains(string(prompt), "send-reply") {
+			t.Errorf("the prompt is %q, %v", prompt, err)
+		}
+		if who := r.mind(); !who.Ready || who.Name == r.agent.Name() || who.Model != "opus" {
+			t.Errorf("the page says %+v", who)
+		}
+	}
+}
+
+func TestADryRunThatAnswersNothingIsASuccess(t *testing.T) {
+	r := live(t, dir(t), func(c *config.Config) { c.Agent.DryRun.Enabled, c.Agent.DryRun.MockReply = true, "" })
+	r.hears(event("dm1", "ann", "are you there?"), chat.Accepted)
+	r.until("the turn is over", func() bool { return strings.Contains(r.log.String(), "msg=turn ") })
+	if said := r.net.said(); len(said) != 0 || strings.Contains(r.log.String(), "level=ERROR") {
+		t.Errorf("said %q\n%s", said, r.log)
+	}
+}
+
+// A model that is not the section's own is opened once: what it knows of its provider's trouble is kept.
+func TestANamedModelIsOpenedOnce(t *testing.T) {
+	opened := 0
+	n := namedModels{open: func(name string) (llm.Model, error) {
+		if opened++; name == "" {
+			return nil, errors.New("no name")
+		}
+		return llm.Open(llm.Config{Provider: "ollama", Model: name}, llm.Deps{})
+	}}
+	for _, name := range []string{"a", "b", "a", "b"} {
+		if m, err := n.named(name); err != nil || m.Name() != name {
+			t.Fatal(m, err)
+		}
+	}
+	if _, err := n.named(""); err == nil || opened != 3 {
+		t.Errorf("opened %d, %v", opened, err)
+	}
+}
