@@ -24,6 +24,7 @@ var mayImport = map[string]string{
 	"process":   "",
 	"jsonrpc":   "",
 	"kv":        "sqlite",
+	"clock":     "sqlite",
 	"inbox":     "chat sqlite",
 	"audit":     "chat journal redact setting",
 	"logging":   "journal redact secret setting",
