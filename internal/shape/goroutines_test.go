@@ -13,7 +13,7 @@ var starters = map[string]string{
 	"internal/agent/acp/open.go":        "the session's Close waits for the watch of its process",
 	"internal/agent/acp/conn.go":        "conn.close waits for the reader, the writer and the hander",
 	"internal/agent/serve/serve.go":     "Serve waits for the requests and the writer; the reader ends with its input",
-	"internal/clock/run.go":              "Run waits for the jobs that it lets run",
+	"internal/clock/run.go":             "Run waits for the jobs that it lets run",
 	"internal/cli/up.go":                "up waits for the line that announces the page",
 	"internal/cli/chatscreen.go":        "run waits for everything that the chat starts",
 	"internal/cli/ready.go":             "what untilSignal returns waits for the listener of signals",
