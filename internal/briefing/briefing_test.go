@@ -69,8 +69,8 @@ func TestWholeBriefings(t *testing.T) {
 		Related: func(context.Context, chat.Place, string, int) ([]chat.Message, error) {
 			return []chat.Message{said("x1", bob, "the walk is at three")}, nil
 		},
-		Emojis: func(context.Context, chat.Place) ([]Emoji, error) {
-			return []Emoji{{Category: "faces", Text: "<:grin:5>", Reaction: "grin:5"}}, nil
+		Emojis: func(context.Context, chat.Place) ([]chat.Emoji, error) {
+			return []chat.Emoji{{Category: "faces", Text: "<:grin:5>", Reaction: "grin:5"}}, nil
 		},
 	}
 	quiet := slog.New(slog.DiscardHandler)

@@ -33,7 +33,7 @@ func composed(t *testing.T, b Briefing) string {
 func TestComposeInOrder(t *testing.T) {
 	m := Material{
 		Memories: []string{"likes tea", "two\nlines"}, Recent: talk(2, "recent"), Related: talk(1, "related"),
-		Emojis: []Emoji{{Text: "<:cat:1>", Reaction: "cat:1"}}, Current: talk(1, "now"),
+		Emojis: []chat.Emoji{{Text: "<:cat:1>", Reaction: "cat:1"}}, Current: talk(1, "now"),
 	}
 	want := strings.TrimSpace(`
 ## Important Memories
@@ -92,7 +92,7 @@ func TestComposeKeepsTheNewestTalkThatFits(t *testing.T) {
 // AF-77: what is never cut stays whole when it is over the limit by itself.
 func TestComposeNeverCutsMemoriesAndTheCurrentMessage(t *testing.T) {
 	m := Material{Memories: []string{strings.Repeat("memory ", 50)}, Recent: talk(5, "recent"), Current: talk(1, "now"),
-		Emojis: []Emoji{{Text: ":a:", Reaction: ":a:"}}}
+		Emojis: []chat.Emoji{{Text: ":a:", Reaction: ":a:"}}}
 	b := Compose(m, Page{file{words("system "), variable("userContextMessage")}}, Vars{}, 10)
 	got := composed(t, b)
 	if !strings.Contains(got, strings.TrimSpace(m.Memories[0])) || !strings.Contains(got, "now number 00") || !strings.HasPrefix(got, "system") {
@@ -105,9 +105,9 @@ func TestComposeNeverCutsMemoriesAndTheCurrentMessage(t *testing.T) {
 
 // AF-74
 func TestEmojisAreGroupedAndBounded(t *testing.T) {
-	var emojis []Emoji
+	var emojis []chat.Emoji
 	for i := range 60 {
-		emojis = append(emojis, Emoji{Category: []string{"cats", "dogs"}[i%2], Text: fmt.Sprintf(":e%d:", i), Reaction: fmt.Sprintf("e%d", i)})
+		emojis = append(emojis, chat.Emoji{Category: []string{"cats", "dogs"}[i%2], Text: fmt.Sprintf(":e%d:", i), Reaction: fmt.Sprintf("e%d", i)})
 	}
 	got := emojiSection(emojis, 20000)
 	if n := strings.Count(got, "<e><t>:"); n != 50 {
@@ -122,7 +122,7 @@ func TestEmojisAreGroupedAndBounded(t *testing.T) {
 func TestEmojisGetWhatTalkLeaves(t *testing.T) {
 	m := Material{Recent: talk(20, "recent"), Current: talk(1, "now")}
 	for i := range 50 {
-		m.Emojis = append(m.Emojis, Emoji{Text: fmt.Sprintf("<:emoji%d:1>", i), Reaction: fmt.Sprintf("emoji%d:1", i)})
+		m.Emojis = append(m.Emojis, chat.Emoji{Text: fmt.Sprintf("<:emoji%d:1>", i), Reaction: fmt.Sprintf("emoji%d:1", i)})
 	}
 	whole := Compose(Material{Recent: m.Recent, Current: m.Current}, plainPage, Vars{}, 20000).Tokens
 	for _, spare := range []int{2, 120, 300} {
@@ -141,7 +141,7 @@ func TestEmojisGetWhatTalkLeaves(t *testing.T) {
 func TestEmojiHeaderAloneIsNoSection(t *testing.T) {
 	header := Estimate(strings.TrimSpace(emojiHeader))
 	for room := header - 1; room < header+5; room++ {
-		if got := emojiSection([]Emoji{{Text: ":abc:", Reaction: ":abc:"}}, room); got != "" {
+		if got := emojiSection([]chat.Emoji{{Text: ":abc:", Reaction: ":abc:"}}, room); got != "" {
 			t.Errorf("room %d: %q", room, got)
 		}
 	}

@@ -3,14 +3,9 @@ package briefing
 import (
 	_ "embed"
 	"strings"
-)
 
-// Emoji is a custom emoji of a community: how it is written in a text, and how it is named as a reaction.
-type Emoji struct {
-	Category string // "" for none
-	Text     string
-	Reaction string
-}
+	"familiar/internal/chat"
+)
 
 // mostEmojis is how many emojis an agent is shown; more than these it does not use anyway.
 const mostEmojis = 50
@@ -22,7 +17,7 @@ var emojiHeader string
 
 // emojiSection lists as many emojis as fit into room tokens, grouped by category in the order in which the
 // categories appear, or returns "" when not even one fits behind the header.
-func emojiSection(emojis []Emoji, room int) string {
+func emojiSection(emojis []chat.Emoji, room int) string {
 	header := strings.TrimSpace(emojiHeader)
 	room -= Estimate(header)
 	if room <= 0 {
@@ -47,9 +42,9 @@ func emojiSection(emojis []Emoji, room int) string {
 }
 
 // grouped returns the emojis with those of one category next to each other.
-func grouped(emojis []Emoji) []Emoji {
+func grouped(emojis []chat.Emoji) []chat.Emoji {
 	var order []string
-	byCategory := map[string][]Emoji{}
+	byCategory := map[string][]chat.Emoji{}
 	for _, e := range emojis {
 		if e.Category = name(e.Category); e.Category == "" {
 			e.Category = uncategorized
@@ -59,7 +54,7 @@ func grouped(emojis []Emoji) []Emoji {
 		}
 		byCategory[e.Category] = append(byCategory[e.Category], e)
 	}
-	var out []Emoji
+	var out []chat.Emoji
 	for _, category := range order {
 		out = append(out, byCategory[category]...)
 	}

@@ -26,7 +26,7 @@ type Sources struct {
 	// cannot search.
 	Related func(ctx context.Context, place chat.Place, query string, limit int) ([]chat.Message, error)
 	// Emojis returns the custom emojis that can be used in a place.
-	Emojis func(ctx context.Context, place chat.Place) ([]Emoji, error)
+	Emojis func(ctx context.Context, place chat.Place) ([]chat.Emoji, error)
 	// Fetch opens a file that came with a message of the turn, said in that place.
 	Fetch func(ctx context.Context, place chat.Place, file chat.Attachment) (io.ReadCloser, error)
 }
@@ -42,7 +42,7 @@ type Material struct {
 	Memories []string
 	Recent   []chat.Message
 	Related  []chat.Message
-	Emojis   []Emoji
+	Emojis   []chat.Emoji
 	Current  []chat.Message // what is to be answered: usually one
 	Images   []agent.Image
 }
@@ -119,7 +119,7 @@ func (g gathering) related(ctx context.Context, asked []chat.Message) []chat.Mes
 	return related
 }
 
-func (g gathering) emojis(ctx context.Context) []Emoji {
+func (g gathering) emojis(ctx context.Context) []chat.Emoji {
 	if g.src.Emojis == nil {
 		return nil
 	}

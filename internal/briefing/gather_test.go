@@ -121,7 +121,7 @@ func TestGatherWhenSourcesFail(t *testing.T) {
 		Important: func(context.Context, chat.Turn) ([]string, error) { return nil, broken },
 		Recent:    recentOf(),
 		Related:   func(context.Context, chat.Place, string, int) ([]chat.Message, error) { return nil, broken },
-		Emojis:    func(context.Context, chat.Place) ([]Emoji, error) { return nil, broken },
+		Emojis:    func(context.Context, chat.Place) ([]chat.Emoji, error) { return nil, broken },
 	}
 	var log bytes.Buffer
 	_, err := Gather(t.Context(), src, request(guild, "secret words"), slog.New(slog.NewTextHandler(&log, nil)))

@@ -92,6 +92,17 @@ type Message struct {
 	At          time.Time    `json:"at"`
 	ReplyTo     MessageID    `json:"replyTo,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
+
+	// What only platforms that keep their own history can tell: whether it mentions us, and whether we reacted to it.
+	Addressed bool `json:"addressed,omitempty"`
+	Reacted   bool `json:"reacted,omitempty"`
+}
+
+// Emoji is a custom emoji of a community: how it is written in a text, and how it is named as a reaction.
+type Emoji struct {
+	Category string // "" for none
+	Text     string
+	Reaction string
 }
 
 // Outcome is what became of an event that a source handed in.

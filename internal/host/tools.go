@@ -2,11 +2,14 @@ package host
 
 import (
 	"context"
+	"errors"
+	"io"
 
 	"familiar/internal/audit"
 	"familiar/internal/briefing"
 	"familiar/internal/chat"
 	"familiar/internal/memory"
+	"familiar/internal/platform"
 	"familiar/internal/tool"
 )
 
@@ -62,5 +65,33 @@ func (h *Host) sources() briefing.Sources {
 		},
 		Recent:      h.history.Before,
 		RecentLimit: h.cfg.Memory.RecentMessageLimit,
+		Related:     h.related,
+		Emojis:      h.emojis,
+		Fetch:       h.fetch,
 	}
+}
+
+// related finds messages around a place, none where its platform cannot search.
+func (h *Host) related(ctx context.Context, place chat.Place, query string, limit int) ([]chat.Message, error) {
+	found, err := h.history.Search(ctx, place, query, limit)
+	if errors.Is(err, platform.ErrUnsupported) {
+		return nil, nil
+	}
+	return found, err
+}
+
+// emojis are the custom emojis of a place, none where the platform knows of none.
+func (h *Host) emojis(ctx context.Context, place chat.Place) ([]chat.Emoji, error) {
+	if guide, ok := h.platforms[place.Platform].(platform.Guide); ok {
+		return guide.Emojis(ctx, place)
+	}
+	return nil, nil
+}
+
+// fetch opens a file that came with a message of a place.
+func (h *Host) fetch(ctx context.Context, place chat.Place, file chat.Attachment) (io.ReadCloser, error) {
+	if fetcher, ok := h.platforms[place.Platform].(platform.Fetcher); ok {
+		return fetcher.Fetch(ctx, file)
+	}
+	return nil, platform.ErrUnsupported
 }

@@ -49,12 +49,22 @@ type (
 	Witness interface {
 		Heard(ctx context.Context, ev chat.Event) error
 	}
+	// Guide knows its network: the custom emojis that can be used in a place, and the direct place of a person, which
+	// it opens when there is none yet. A person who cannot be spoken to alone is ErrUnreachable; any other error may
+	// pass. Emojis may be of some minutes ago.
+	Guide interface {
+		Emojis(ctx context.Context, place chat.Place) ([]chat.Emoji, error)
+		Direct(ctx context.Context, person chat.Person) (chat.Place, error)
+	}
 	// Served is a platform with HTTP routes on the one listener.
 	Served interface{ Routes(mux *http.ServeMux) }
 )
 
 // ErrUnsupported says that a platform cannot do what was asked, now or ever.
 var ErrUnsupported = errors.New("this platform cannot do that")
+
+// ErrUnreachable says that a person takes no direct messages from us, now or ever.
+var ErrUnreachable = errors.New("this person cannot be spoken to alone")
 
 // Fatal is an error that trying again will not mend, such as a revoked token. Keep gives up on it.
 type Fatal struct{ Err error }
