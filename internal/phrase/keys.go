@@ -87,6 +87,38 @@ const (
 )
 
 // What a chat in the terminal says.
+// Questions to a person before something is done.
+const (
+	ApprovalAsk        Key = "approval.ask"        // tool; the arguments stand below
+	ApprovalMore       Key = "approval.more"       // characters: how many of the arguments are not shown
+	ApprovalYes        Key = "approval.yes"        // a button, and a word that answers
+	ApprovalNo         Key = "approval.no"         // a button, and a word that answers
+	ApprovalToday      Key = "approval.today"      // a button
+	ApprovalWords      Key = "approval.words"      // yes, no: the commands, where there are no buttons
+	ApprovalSaidYes    Key = "approval.saidYes"    // how a question ended
+	ApprovalSaidNo     Key = "approval.saidNo"     //
+	ApprovalSaidToday  Key = "approval.saidToday"  //
+	ApprovalExpired    Key = "approval.expired"    //
+	ApprovalWithdrawn  Key = "approval.withdrawn"  //
+	ApprovalLate       Key = "approval.late"       // ending: somebody else, or the clock, was faster
+	ApprovalGone       Key = "approval.gone"       // a button of a question that is not there
+	ApprovalNotYours   Key = "approval.notYours"   // the question is for somebody else
+	ApprovalResult     Key = "approval.result"     // tool, result
+	ApprovalFailed     Key = "approval.failed"     // tool, why
+	ApprovalCutOff     Key = "approval.cutOff"     // tool: a restart came between
+	ApprovalUsage      Key = "approval.usage"      // command
+	ApprovalUnknown    Key = "approval.unknown"    // id
+	ApprovalNone       Key = "approval.none"       // nothing waits for an answer
+	ApprovalLine       Key = "approval.line"       // id, tool, until
+	ApprovalDay        Key = "approval.day"        // tool, command: what is not asked about again today, and what changes that
+	ApprovalRemoved    Key = "approval.removed"    // tool
+	ApprovalNotRemoved Key = "approval.notRemoved" // tool
+	ApprovalOnPage     Key = "approval.onPage"     // a chat that cannot answer says where
+	HelpYes            Key = "help.yes"
+	HelpNo             Key = "help.no"
+	HelpApprovals      Key = "help.approvals"
+)
+
 const (
 	ChatHint      Key = "chat.hint"      // which keys do what
 	ChatGoingOn   Key = "chat.goingOn"   // title: of the conversation that goes on
@@ -128,6 +160,14 @@ var keys = map[Key][]string{
 	StatusRooms:  {"rooms"}, StatusWaiting: {"waiting"},
 
 	ChatHint: nil, ChatGoingOn: {"title"}, ChatThinking: nil, ChatSeconds: {"seconds"}, ChatStopping: nil,
+	ApprovalAsk: {"tool"}, ApprovalMore: {"characters"}, ApprovalYes: nil, ApprovalNo: nil, ApprovalToday: nil,
+	ApprovalWords: {"yes", "no"}, ApprovalSaidYes: nil, ApprovalSaidNo: nil, ApprovalSaidToday: nil, ApprovalExpired: nil,
+	ApprovalWithdrawn: nil, ApprovalLate: {"ending"}, ApprovalGone: nil, ApprovalNotYours: nil,
+	ApprovalResult: {"tool", "result"}, ApprovalFailed: {"tool", "why"}, ApprovalCutOff: {"tool"},
+	ApprovalUsage: {"command"}, ApprovalUnknown: {"id"}, ApprovalNone: nil, ApprovalLine: {"id", "tool", "until"},
+	ApprovalDay: {"tool", "command"}, ApprovalRemoved: {"tool"}, ApprovalNotRemoved: {"tool"}, ApprovalOnPage: nil,
+	HelpYes: nil, HelpNo: nil, HelpApprovals: nil,
+
 	ChatSending: nil, ChatFailed: nil, ChatNotSent: {"why"}, ChatAway: nil, ChatBack: nil, ChatLeave: nil,
 	ChatEdited: nil, ChatDeleted: nil, ChatForgotten: nil,
 }
