@@ -21,6 +21,8 @@ const (
 	messageUpdated  = "message.updated"
 	messageDeleted  = "message.deleted"
 	messageReacted  = "message.reacted"
+	inputRequested  = "input.requested" // a question of ours
+	inputCompleted  = "input.completed" // it is closed
 )
 
 // What the lines say.
@@ -67,6 +69,8 @@ func (w *Web) Do(ctx context.Context, a chat.Action) (chat.Receipt, error) {
 		do = func(ctx context.Context, p *pen) (chat.Receipt, error) { return remove(ctx, p, a) }
 	case chat.React:
 		do = func(ctx context.Context, p *pen) (chat.Receipt, error) { return react(ctx, p, a) }
+	case chat.Ask:
+		do = func(ctx context.Context, p *pen) (chat.Receipt, error) { return ask(ctx, p, a) }
 	case chat.Show:
 		do = func(ctx context.Context, p *pen) (chat.Receipt, error) { return show(ctx, p, a) }
 	default:
@@ -98,17 +102,8 @@ func say(ctx context.Context, p *pen, a chat.Say) (chat.Receipt, error) {
 	if err := fits(a.Text); err != nil {
 		return chat.Receipt{}, err
 	}
-	if a.Key != "" {
-		var message string
-		var at int64
-		err := p.tx.QueryRowContext(ctx, `SELECT message, at FROM web_messages WHERE session = ? AND key = ?`,
-			p.session, a.Key).Scan(&message, &at)
-		if err == nil {
-			return chat.Receipt{Message: chat.MessageID(message), At: time.UnixMilli(at).UTC()}, nil
-		}
-		if !errors.Is(err, sql.ErrNoRows) {
-			return chat.Receipt{}, fmt.Errorf("look for the key: %w", err)
-		}
+	if receipt, known, err := posted(ctx, p, a.Key); err != nil || known {
+		return receipt, err
 	}
 	id := newID("b_")
 	index, err := put(ctx, p, messageDone, worded{id, a.Text, a.ReplyTo, a.Turn})
@@ -116,6 +111,21 @@ func say(ctx context.Context, p *pen, a chat.Say) (chat.Receipt, error) {
 		return chat.Receipt{}, err
 	}
 	return chat.Receipt{Message: id, At: p.at}, note(ctx, p, id, sql.NullString{String: a.Key, Valid: a.Key != ""}, index)
+}
+
+// posted returns the message that was posted with a key; an empty key is of none.
+func posted(ctx context.Context, p *pen, key string) (chat.Receipt, bool, error) {
+	var message string
+	var at int64
+	err := p.tx.QueryRowContext(ctx, `SELECT message, at FROM web_messages WHERE session = ? AND key = ?`,
+		p.session, key).Scan(&message, &at)
+	switch {
+	case key == "" || errors.Is(err, sql.ErrNoRows):
+		return chat.Receipt{}, false, nil
+	case err != nil:
+		return chat.Receipt{}, false, fmt.Errorf("look for the key: %w", err)
+	}
+	return chat.Receipt{Message: chat.MessageID(message), At: time.UnixMilli(at).UTC()}, true, nil
 }
 
 // note remembers where a message is, and by which key it was asked for. A message with an id of the form b_… is
@@ -133,10 +143,18 @@ func edit(ctx context.Context, p *pen, a chat.Edit) (chat.Receipt, error) {
 	if err := fits(a.Text); err != nil {
 		return chat.Receipt{}, err
 	}
-	if _, err := find(ctx, p, a.Message, true); err != nil {
+	index, err := find(ctx, p, a.Message, true)
+	if err != nil {
 		return chat.Receipt{}, err
 	}
-	_, err := put(ctx, p, messageUpdated, worded{Message: a.Message, Text: a.Text})
+	question, err := isQuestion(ctx, p, index)
+	switch {
+	case err != nil:
+	case question: // to change the words of one is to close it
+		_, err = put(ctx, p, inputCompleted, answered{a.Message, a.Message, a.Text})
+	default:
+		_, err = put(ctx, p, messageUpdated, worded{Message: a.Message, Text: a.Text})
+	}
 	return chat.Receipt{Message: a.Message, At: p.at}, err
 }
 
@@ -147,8 +165,8 @@ func remove(ctx context.Context, p *pen, a chat.Delete) (chat.Receipt, error) {
 		return chat.Receipt{}, err
 	}
 	_, err = p.tx.ExecContext(ctx, `UPDATE web_events SET data = json_set(data, '$.text', '') WHERE session = ?
-		AND idx >= ? AND type IN (?, ?) AND json_extract(data, '$.messageId') = ?`,
-		p.session, index, messageDone, messageUpdated, string(a.Message))
+		AND idx >= ? AND type IN (?, ?, ?, ?) AND json_extract(data, '$.messageId') = ?`,
+		p.session, index, messageDone, messageUpdated, inputRequested, inputCompleted, string(a.Message))
 	if err != nil {
 		return chat.Receipt{}, fmt.Errorf("take the words out: %w", err)
 	}

@@ -120,7 +120,7 @@ func (w *Web) answered(rw http.ResponseWriter, r *http.Request, session string, 
 
 // choices turns answers into what happened, all or none.
 func (w *Web) choices(r *http.Request, body proceeding) ([]chat.Body, error) {
-	if w.deps.ViaPage == nil || !w.deps.ViaPage(r) {
+	if !w.viaPage(r) {
 		return nil, fault{status: http.StatusForbidden, say: "answers are taken from the page only, not with the token"}
 	}
 	if body.Message != "" || body.ID != "" {
@@ -142,6 +142,9 @@ func (w *Web) choices(r *http.Request, body proceeding) ([]chat.Body, error) {
 	}
 	return bodies, nil
 }
+
+// viaPage says that a person sent the request: it came with a page session.
+func (w *Web) viaPage(r *http.Request) bool { return w.deps.ViaPage != nil && w.deps.ViaPage(r) }
 
 // post hands one event of a session to hear and, when it was taken, writes it on the stream. id is the caller's;
 // "" means that the event is a new one.
@@ -176,7 +179,8 @@ func (w *Web) post(r *http.Request, session string, start bool, id string, body 
 		return message, known, w.broken("look for the message", err)
 	}
 	ev := chat.Event{ID: chat.NewEventID(Name, placeOf(session), body.Kind(), string(message), ""), At: stamp(),
-		Place: placeOf(session), From: owner, Message: message, Addressed: true, Body: body}
+		Place: placeOf(session), From: owner, Message: message, Addressed: true, Body: body,
+		ByProgram: !w.viaPage(r)}
 	repeat, err := w.hand(ctx, f, hear, ev)
 	return message, repeat, err
 }

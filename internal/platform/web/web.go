@@ -13,6 +13,8 @@
 //	message.completed                   messageId, text, replyTo, turnId: a message of ours
 //	message.updated                     messageId, text: it says something else now
 //	message.deleted, message.reacted    messageId; emoji
+//	input.requested                     requestId, messageId (the same), text, options [{optionId, label}], replyTo, turnId
+//	input.completed                     requestId, messageId, text: the question is closed; the text says how
 //	turn.started, turn.completed, turn.failed, turn.cancelled    turnId
 //	actions.requested, action.result    turnId, tool; ok
 //
@@ -90,7 +92,7 @@ func (w *Web) Name() string { return Name }
 
 // Abilities says what a stream can show.
 func (w *Web) Abilities() chat.Abilities {
-	return chat.Abilities{MaxText: MaxText, Unit: chat.Runes, Edit: true, Delete: true, React: true,
+	return chat.Abilities{MaxText: MaxText, Unit: chat.Runes, Edit: true, Delete: true, React: true, Buttons: true,
 		Progress: true, Idempotent: true}
 }
 
