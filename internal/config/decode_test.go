@@ -72,7 +72,7 @@ func TestVersion(t *testing.T) {
 func TestNotInThisBuild(t *testing.T) {
 	for _, yaml := range []string{
 		"platforms: {web: {}, discord: {token: x}}", "platforms: {web: {}, misskey: {}}", "llm: {triageModel: x}", "llm: {subagents: {}}", "gitBackup: {enabled: true}",
-		"store: {url: \"sqlite:\"}", "agent: {gitCredential: {}}", "access: {pairing: true}",
+		"store: {url: \"sqlite:\"}", "agent: {gitCredential: {}}", "access: {allowedUsers: []}",
 		"access: {channels: [{id: web/account/a, spontaneousPost: true}]}", "bot: {desk: steward}", "bot: {desk: workbench}",
 	} {
 		_, err := load(t, "version: 1\n"+yaml+"\n")

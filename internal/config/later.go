@@ -18,7 +18,7 @@ var (
 		"bot.persona", "bot.assistantPersona", "bot.workspace",
 		"agent.permissions", "agent.externalSkills", "agent.autoApproveSkills",
 		"agent.gitCredential", "agent.sandbox.networkIsolation",
-		"access.allowedUsers", "access.allowedChats", "access.requireMentionInGroup", "access.pairing", "access.joinMs",
+		"access.allowedUsers", "access.allowedChats", "access.requireMentionInGroup", "access.joinMs",
 		"access.whileBusy", "access.channels[].spontaneousPost", "access.channels[].channelLurk",
 		"outbox.pacing", "logging.gelf",
 	}

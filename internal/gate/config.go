@@ -11,6 +11,7 @@ import (
 type Config struct {
 	ReplyPolicy Policy  `yaml:"replyPolicy" env:"REPLY_POLICY,REPLY_TO" doc:"whom to answer: all, public (in private only whom an entry lists) or channels (only whom an entry lists)"`
 	Channels    []Entry `yaml:"channels" env:"CHANNELS" doc:"the people and places that are heard; an empty list hears nobody but the owner, \"*\" hears everybody"`
+	Pairing     bool    `yaml:"pairing" doc:"a stranger who writes in private gets a pairing code, with which an owner can admit them: /pair CODE, or on the page"`
 	RateLimit   Rate    `yaml:"rateLimit"`
 }
 

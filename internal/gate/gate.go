@@ -18,6 +18,8 @@ type Verdict struct {
 	Outcome chat.Outcome
 	Rule    string
 	Why     string
+	// Stranger is set where nothing but the policy turned the author away, in private: an owner could admit them.
+	Stranger bool
 }
 
 // Gate holds the rules of one bot. Safe for concurrent use.
@@ -26,6 +28,8 @@ type Gate struct {
 	entries []entry
 	owners  []chat.Person
 	limiter *Limiter // nil when rates are not limited
+
+	admitted func(chat.Person) bool
 }
 
 // opinion is what a single rule answers: whether it has one at all, and which.
@@ -38,9 +42,13 @@ type opinion struct {
 type rule func(g *Gate, ev chat.Event) opinion
 
 // New builds the gate of a bot from a checked configuration. Entries that Check would drop are left out here too.
-// An owner without an id is nobody.
-func New(c Config, owners []chat.Person) *Gate {
-	g := &Gate{policy: c.ReplyPolicy}
+// An owner without an id is nobody. admitted says whom an owner admitted; it is asked for each event and must not
+// block. nil: nobody.
+func New(c Config, owners []chat.Person, admitted func(chat.Person) bool) *Gate {
+	if admitted == nil {
+		admitted = func(chat.Person) bool { return false }
+	}
+	g := &Gate{policy: c.ReplyPolicy, admitted: admitted}
 	for _, raw := range c.Channels {
 		if e, err := parseEntry(raw); err == nil && !bool(raw.Disabled) {
 			g.entries = append(g.entries, e)
@@ -61,7 +69,7 @@ func New(c Config, owners []chat.Person) *Gate {
 
 // Early runs the rules that keep no state, in this order. It must be asked before anything of the event is stored.
 func (g *Gate) Early(ev chat.Event) Verdict {
-	return g.ask(ev, ownSource, self, bot, addressed, owner, policy)
+	return g.ask(ev, ownSource, self, bot, addressed, owner, admitted, policy)
 }
 
 // Judge runs the rules with state; ask it once for each event, after repeats were turned away.

@@ -95,7 +95,7 @@ func TestEarly(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			v := New(c.config, theOwner).Early(c.event)
+			v := New(c.config, theOwner, nil).Early(c.event)
 			if v.Rule != c.rule || v.Outcome != c.outcome || v.Decided != (c.outcome != 0) {
 				t.Fatalf("got %+v, want rule %q, outcome %d", v, c.rule, c.outcome)
 			}
@@ -107,7 +107,7 @@ func TestEarly(t *testing.T) {
 }
 
 func TestTrust(t *testing.T) {
-	g := New(list(ReplyAll, "discord/account/"+ann, "discord/channel/90000000000000001", "*"), theOwner)
+	g := New(list(ReplyAll, "discord/account/"+ann, "discord/channel/90000000000000001", "*"), theOwner, nil)
 	own := with(said("owner"), func(e *chat.Event) { e.From.Platform = "web" })
 	cases := []struct {
 		name  string
@@ -133,7 +133,7 @@ func TestYoloFollowsTheFirstMatchingEntry(t *testing.T) {
 		{ID: "discord/account/" + ann},
 		{ID: "discord/channel/90000000000000001", Yolo: true},
 	}
-	g := New(c, nil)
+	g := New(c, nil, nil)
 	for _, want := range []struct {
 		event chat.Event
 		yolo  bool

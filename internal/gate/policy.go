@@ -27,7 +27,9 @@ func policy(g *Gate, ev chat.Event) opinion {
 			}
 		}
 	}
-	return turnAway("policy", chat.Refused, "replyPolicy "+string(g.policy)+", and no entry matches")
+	o := turnAway("policy", chat.Refused, "replyPolicy "+string(g.policy)+", and no entry matches")
+	o.verdict.Stranger = stranger(ev)
+	return o
 }
 
 // overheard reports whether others can read what is said there. A kind that we do not know counts as private, the

@@ -14,7 +14,7 @@ func limited(t *testing.T, ids ...string) (*Gate, *time.Duration) {
 	t.Helper()
 	c := list(ReplyAll, ids...)
 	c.RateLimit = Rate{Enabled: true, MaxRequestsPerWindow: 2, WindowMs: 60_000, CooldownMs: 60_000}
-	g := New(c, theOwner)
+	g := New(c, theOwner, nil)
 	start, at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), new(time.Duration)
 	g.limiter.Now = func() time.Time { return start.Add(*at) }
 	return g, at
@@ -91,11 +91,11 @@ func TestWhoIsNotLimited(t *testing.T) {
 		all   bool
 	}{
 		{"AF-37 an account entry", account, said(ann), true},
-		{"a channel entry with rateLimitBypass", New(bypass, nil), said(ann), true},
+		{"a channel entry with rateLimitBypass", New(bypass, nil, nil), said(ann), true},
 		{"a channel entry without", plain, said(ann), false},
 		{"the owner", plain, own, true},
 		{"what is no message", plain, recall, true},
-		{"no limit", New(list(ReplyAll), nil), said(ann), true},
+		{"no limit", New(list(ReplyAll), nil, nil), said(ann), true},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,14 +3,17 @@ package gate
 import "familiar/internal/chat"
 
 // Trust says how far the author of an event is trusted: Owner for an account of an owner, Known for a person whom
-// an account entry lists, Public for anybody else. What a surface noticed in the outside world is Foreign, whoever
-// it is laid before. An entry "*" makes nobody known.
+// an account entry lists or an owner admitted, Public for anybody else. What a surface noticed in the outside world is
+// Foreign, whoever it is laid before. An entry "*" makes nobody known.
 func (g *Gate) Trust(ev chat.Event) chat.Trust {
 	if _, noticed := ev.Body.(chat.Noticed); noticed {
 		return chat.Foreign
 	}
 	if g.owns(ev.From) {
 		return chat.Owner
+	}
+	if g.admitted(ev.From) {
+		return chat.Known
 	}
 	for _, e := range g.entries {
 		if e.kind == account && e.matches(ev) {

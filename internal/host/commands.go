@@ -19,16 +19,17 @@ import (
 func (h *Host) openCommands() *command.Commands {
 	hooks := command.Hooks{Now: h.now, Began: h.begin, Ended: h.commanded}
 	owner, say := chat.Owner, func(key phrase.Key) string { return h.phrases.Say(key) }
-	return command.New(hooks,
-		command.Command{Name: "/help", Needs: owner, Help: say(phrase.HelpHelp), Run: h.help},
-		command.Command{Name: "/remember", Needs: owner, Args: say(phrase.ArgText), Help: say(phrase.HelpRemember), Run: h.remember},
-		command.Command{Name: "/recall", Needs: owner, Args: say(phrase.ArgWords), Help: say(phrase.HelpRecall), Run: h.recall},
-		command.Command{Name: "/memories", Needs: owner, Help: say(phrase.HelpMemories), Run: h.memories},
-		command.Command{Name: "/forget", Needs: owner, Args: say(phrase.ArgID), Help: say(phrase.HelpForget), Run: h.forget},
-		command.Command{Name: "/clear", Needs: chat.Public, Help: say(phrase.HelpClear), Run: h.clear},
-		command.Command{Name: "/stop", Needs: chat.Public, Help: say(phrase.HelpStop), Run: h.stop},
-		command.Command{Name: "/status", Needs: owner, Help: say(phrase.HelpStatus), Run: h.status},
-	)
+	table := []command.Command{
+		{Name: "/help", Needs: owner, Help: say(phrase.HelpHelp), Run: h.help},
+		{Name: "/remember", Needs: owner, Args: say(phrase.ArgText), Help: say(phrase.HelpRemember), Run: h.remember},
+		{Name: "/recall", Needs: owner, Args: say(phrase.ArgWords), Help: say(phrase.HelpRecall), Run: h.recall},
+		{Name: "/memories", Needs: owner, Help: say(phrase.HelpMemories), Run: h.memories},
+		{Name: "/forget", Needs: owner, Args: say(phrase.ArgID), Help: say(phrase.HelpForget), Run: h.forget},
+		{Name: "/clear", Needs: chat.Public, Help: say(phrase.HelpClear), Run: h.clear},
+		{Name: "/stop", Needs: chat.Public, Help: say(phrase.HelpStop), Run: h.stop},
+		{Name: "/status", Needs: owner, Help: say(phrase.HelpStatus), Run: h.status},
+	}
+	return command.New(hooks, append(table, h.peopleCommands()...)...)
 }
 
 // commanded says what a command came to, and finishes its event.
@@ -41,6 +42,8 @@ func (h *Host) commanded(ctx context.Context, t chat.Turn, name, say string, err
 		var fault tool.Fault
 		var told chat.UserError
 		switch {
+		case errors.Is(err, errNotHeard):
+			say = ""
 		case errors.As(err, &told):
 			say = told.Say
 		case errors.As(err, &fault):

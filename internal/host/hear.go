@@ -12,6 +12,9 @@ import (
 // returns when the event is durable or turned away, and never waits for an agent.
 func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
 	if v := h.gate.Early(ev); v.Decided {
+		if v.Stranger && h.cfg.Access.Pairing {
+			h.offer(ctx, ev)
+		}
 		return h.turnAway(ev, v)
 	}
 	fresh, err := h.inbox.Accept(ctx, ev, h.remembering(ev)...)

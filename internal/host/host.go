@@ -26,6 +26,7 @@ import (
 	"familiar/internal/login"
 	"familiar/internal/memory"
 	"familiar/internal/outbox"
+	"familiar/internal/pairing"
 	"familiar/internal/phrase"
 	"familiar/internal/platform"
 	"familiar/internal/room"
@@ -53,6 +54,7 @@ type Host struct {
 	memory    *memory.Store
 	notes     *memory.Notes
 	audit     *audit.Book
+	people    *pairing.Pairing
 	gate      *gate.Gate
 	router    *router.Router
 	inbox     *inbox.Inbox
@@ -136,7 +138,10 @@ func (h *Host) openStores(ctx context.Context) (err error) {
 
 // openSpine opens the way in and the way out.
 func (h *Host) openSpine(ctx context.Context) (err error) {
-	h.gate = gate.New(h.cfg.Access, h.cfg.Owners())
+	if err := h.openPeople(ctx); err != nil {
+		return err
+	}
+	h.gate = gate.New(h.cfg.Access, h.cfg.Owners(), h.people.Admitted)
 	h.router = router.New(h.cfg.Agent.ModelRouting, h.cfg.Agent.Model, gate.Target)
 	if h.platforms, err = h.openPlatforms(ctx); err != nil {
 		return err

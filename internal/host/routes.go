@@ -29,7 +29,8 @@ func (h *Host) routes(health *health) http.Handler {
 		}
 	}
 	owned.HandleFunc("POST /console/login", h.makeLink)
-	for _, path := range []string{"/v1", "/v1/", "/console/login"} {
+	h.peoplePage().Routes(owned)
+	for _, path := range []string{"/v1", "/v1/", "/console/login", "/console/people", "/console/people/"} {
 		mux.Handle(path, h.login.Require(known(owned)))
 	}
 	page := http.NewServeMux()

@@ -13,14 +13,16 @@ const outcome = "end"
 
 // tell says something of the host's own to whoever caused an event: an apology, a command's answer, a place in
 // line. It goes through the outbox like everything else. about makes the key: one event is told one thing of a
-// kind once, over crashes too.
-func (h *Host) tell(ctx context.Context, ev chat.Event, about, text string) {
+// kind once, over crashes too. It reports whether the words went out.
+func (h *Host) tell(ctx context.Context, ev chat.Event, about, text string) bool {
 	t := chat.NewTurn(chat.Notice, ev, h.gate.Trust(ev), h.now())
 	defer h.outbox.Forget(t)
 	say := chat.Say{Place: ev.Place, Text: text, ReplyTo: ev.Message, Key: about + "." + string(ev.ID)}
 	if _, err := h.outbox.Do(ctx, t, say); err != nil {
 		h.log.Warn("a notice did not go out", chat.KeyEvent, ev.ID, "about", about, chat.KeyErr, err)
+		return false
 	}
+	return true
 }
 
 func (h *Host) tellPlaceInLine(ctx context.Context, ev chat.Event, ahead int) {

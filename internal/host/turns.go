@@ -12,8 +12,15 @@ import (
 	"familiar/internal/phrase"
 )
 
+// errNotHeard ends a turn before it begins: its author was heard when the event came, and is not any more. Nothing is
+// said about it, as to anybody who is not heard.
+var errNotHeard = errors.New("the author is not heard any more")
+
 // begin runs before the desk attends to a turn: from here on a crash must not run its cause again.
 func (h *Host) begin(ctx context.Context, t chat.Turn) error {
+	if ev, ok := t.Trigger(); ok && h.gate.Early(ev).Decided {
+		return errNotHeard
+	}
 	if err := h.inbox.Begin(ctx, t); err != nil {
 		return err
 	}
@@ -26,7 +33,7 @@ func (h *Host) begin(ctx context.Context, t chat.Turn) error {
 func (h *Host) ended(ctx context.Context, t chat.Turn, waited time.Duration, res desk.Result, err error) {
 	stage := chat.TurnCompleted
 	switch {
-	case errors.Is(err, chat.ErrStopped):
+	case errors.Is(err, chat.ErrStopped), errors.Is(err, errNotHeard):
 		stage = chat.TurnCancelled
 	case err != nil:
 		stage = chat.TurnFailed
@@ -93,7 +100,7 @@ func (h *Host) logTurn(t chat.Turn, waited time.Duration, res desk.Result, err e
 	switch {
 	case err == nil:
 		h.log.Info("turn", line...)
-	case errors.Is(err, chat.ErrStopped), errors.Is(err, chat.ErrShutdown):
+	case errors.Is(err, chat.ErrStopped), errors.Is(err, chat.ErrShutdown), errors.Is(err, errNotHeard):
 		h.log.Info("turn ended early", append(line, chat.KeyErr, err)...)
 	default:
 		line = append(line, chat.KeyErr, err)

@@ -48,6 +48,28 @@ const (
 	ForgetUsage   Key = "forgetUsage"
 )
 
+// What people and the owner read of pairing.
+const (
+	PairingOffer   Key = "pairing.offer"   // code, hours: to a stranger
+	PairingWelcome Key = "pairing.welcome" // to whoever was admitted
+	PairingOff     Key = "pairing.off"     // what follows is for the owner
+	PairUsage      Key = "pairing.usage"
+	CodeUnknown    Key = "pairing.unknown" // wrong, used or too old: which of them is not told
+	CodeTooMany    Key = "pairing.tooMany"
+	PeopleFull     Key = "pairing.full"
+	Paired         Key = "pairing.paired" // person
+	NobodyAdmitted Key = "pairing.nobody"
+	CodesWaiting   Key = "pairing.waiting" // codes: that wait to be used
+	UnpairUsage    Key = "unpair.usage"
+	PersonUnknown  Key = "unpair.unknown"
+	Unpaired       Key = "unpair.done" // person
+
+	HelpPair   Key = "help.pair"
+	HelpPeople Key = "help.people"
+	HelpUnpair Key = "help.unpair"
+	ArgCode    Key = "arg.code"
+)
+
 // What the page and the chat say while there is no agent.
 const (
 	AgentMissing Key = "agent.missing" // what is wrong
@@ -147,6 +169,11 @@ var keys = map[Key][]string{
 
 	Remembered: {"id"}, Forgot: {"id"}, NothingFound: nil, MemoryUnknown: {"id"},
 	RememberUsage: nil, RecallUsage: nil, ForgetUsage: nil,
+
+	PairingOffer: {"code", "hours"}, PairingWelcome: nil, PairingOff: nil, PairUsage: nil, CodeUnknown: nil,
+	CodeTooMany: nil, PeopleFull: nil, Paired: {"person"}, NobodyAdmitted: nil, CodesWaiting: {"codes"},
+	UnpairUsage: nil, PersonUnknown: nil, Unpaired: {"person"},
+	HelpPair: nil, HelpPeople: nil, HelpUnpair: nil, ArgCode: nil,
 
 	AgentMissing: nil, AgentNext: nil,
 

@@ -65,6 +65,7 @@ var mayImport = map[string]string{
 	"rehearsal":  "agent chat setting tool",
 	"outbox":     "chat platform secret setting sqlite tool",
 	"login":      "answer chat secret sqlite",
+	"pairing":    "answer chat kv",
 	"console":    "answer",
 
 	// The desks, the rooms, and the program around them.
