@@ -25,6 +25,7 @@ var mayImport = map[string]string{
 	"jsonrpc":   "",
 	"kv":        "sqlite",
 	"clock":     "sqlite",
+	"egress":    "",
 	"inbox":     "chat sqlite",
 	"audit":     "chat journal redact setting",
 	"logging":   "journal redact secret setting",
