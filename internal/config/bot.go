@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,7 +98,7 @@ func (b *Bot) checkLanguage(r *setting.Report) {
 }
 
 func (b *Bot) checkOwner(r *setting.Report, platform string) {
-	known := append([]string{"web"}, laterPlatforms...)
+	known := append(names(fields(reflect.TypeFor[Platforms]())), laterPlatforms...)
 	if !slices.Contains(known, platform) {
 		r.Wrong(platform, "is no platform%s", didYouMean(nearest(platform, known)))
 	}

@@ -14,6 +14,7 @@ import (
 	"familiar/internal/agent/acp"
 	"familiar/internal/agent/loop"
 	"familiar/internal/audit"
+	"familiar/internal/backup"
 	"familiar/internal/briefing"
 	"familiar/internal/chat"
 	"familiar/internal/gate"
@@ -25,6 +26,7 @@ import (
 	"familiar/internal/rehearsal"
 	"familiar/internal/router"
 	"familiar/internal/setting"
+	"familiar/internal/skill"
 	"familiar/internal/toolserver"
 	"familiar/internal/workspace"
 )
@@ -43,13 +45,18 @@ type Config struct {
 	Health    Health            `yaml:"health" doc:"a second listener with nothing but probes"`
 	Memory    memory.Config     `yaml:"memory" doc:"what an agent is told of the past"`
 	Logging   logging.Config    `yaml:"logging" doc:"what the program tells its operator"`
+	Skill     Skill             `yaml:"skill" doc:"what the tools of an agent may do"`
+	Companion Companion         `yaml:"companion" doc:"what a companion does besides answering"`
+	GitBackup backup.Config     `yaml:"gitBackup" doc:"copies of the data in a Git repository"`
 	Audit     audit.Config      `yaml:"audit" doc:"the record of what was heard, judged and done"`
 	Workspace workspace.Config  `yaml:"workspace" doc:"where the data of people lies"`
 }
 
 // Platforms has one section for each platform that this build has.
 type Platforms struct {
-	Web web.Config `yaml:"web" doc:"the chat page of this bot"`
+	Web     web.Config `yaml:"web" doc:"the chat page of this bot"`
+	Discord Discord    `yaml:"discord" doc:"a bot account on Discord"`
+	Misskey Misskey    `yaml:"misskey" doc:"an account on a Misskey instance"`
 }
 
 // Agent is the section agent: what the process needs, and what the bot tells it.
@@ -57,6 +64,9 @@ type Agent struct {
 	acp.Config `yaml:",inline"`
 	Briefing   briefing.Config `yaml:",inline"`
 	SkillsDir  string          `yaml:"skillsDir" env:"AGENT_SKILLS_DIR" doc:"folder of skills of your own"`
+	Skills     skill.Config    `yaml:",inline"`
+
+	GitCredential backup.Credential `yaml:"gitCredential" doc:"the login of the agent's own Git"`
 
 	ModelRouting router.Config    `yaml:"modelRouting"`
 	DryRun       rehearsal.Config `yaml:"dryRun"`
@@ -76,7 +86,7 @@ func Defaults() Config {
 		Agent: Agent{Config: acp.Defaults(), Briefing: briefing.Defaults(), SkillsDir: "skills",
 			ModelRouting: router.Defaults(), DryRun: rehearsal.Defaults()},
 		LLM:       LLM{Config: llm.Defaults(), Budgets: loop.Defaults()},
-		Platforms: Platforms{Web: web.Defaults()},
+		Platforms: Platforms{Web: web.Defaults(), Discord: defaultDiscord(), Misskey: defaultMisskey()},
 		Access:    gate.Defaults(),
 		Outbox:    outbox.Defaults(),
 		Server:    defaultServer(),
@@ -84,6 +94,9 @@ func Defaults() Config {
 		Health:    defaultHealth(),
 		Memory:    memory.Defaults(),
 		Logging:   logging.Defaults(),
+		Skill:     defaultSkill(),
+		Companion: defaultCompanion(),
+		GitBackup: backup.Defaults(),
 		Audit:     audit.Defaults(),
 		Workspace: workspace.Defaults(),
 	}
@@ -97,11 +110,15 @@ func (c *Config) Check(r *setting.Report) {
 	c.Bot.Check(r.At("bot"))
 	c.Agent.Config.Check(r.At("agent"))
 	c.Agent.Briefing.Check(r.At("agent"))
+	c.Agent.Skills.Check(r.At("agent"))
+	c.Agent.GitCredential.Check(r.At("agent.gitCredential"))
 	c.Agent.ModelRouting.Check(r.At("agent.modelRouting"), gate.Target)
 	c.Agent.DryRun.Check(r.At("agent.dryRun"))
 	c.LLM.Config.Check(r.At("llm"))
 	c.LLM.Budgets.Check(r.At("llm.budgets"))
 	c.Platforms.Web.Check(r.At("platforms.web"))
+	c.Platforms.Discord.Check(r.At("platforms.discord"))
+	c.Platforms.Misskey.Check(r.At("platforms.misskey"))
 	c.Access.Check(r.At("access"))
 	c.Outbox.Check(r.At("outbox"))
 	c.Server.Check(r.At("server"))
@@ -109,9 +126,12 @@ func (c *Config) Check(r *setting.Report) {
 	c.Health.Check(r.At("health"))
 	c.Memory.Check(r.At("memory"))
 	c.Logging.Check(r.At("logging"))
+	c.Skill.Check(r.At("skill"))
+	c.Companion.Check(r.At("companion"))
+	c.GitBackup.Check(r.At("gitBackup"))
 	c.Audit.Check(r.At("audit"))
 	c.Workspace.Check(r.At("workspace"))
-	if !c.Platforms.Web.Enabled {
+	if len(c.Platforms.On()) == 0 {
 		r.Wrong("platforms", "no platform is on; add one, such as web: {}")
 	}
 	c.checkPorts(r)

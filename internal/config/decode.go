@@ -89,7 +89,10 @@ func find(list []field, name string) int {
 // unknown tells a key that has yet to be built, one that has moved, and a mistyped one apart.
 func (d *decoder) unknown(section string, e *entry, known []field) {
 	path := join(section, e.name)
-	switch moved := movedKeys[path]; {
+	moved := movedKeys[path]
+	switch {
+	case path == "skills" && e.value.kind == mapping: // an older word for skill; a list of skills is another thing
+		d.wrong(e.at, path, "unknown key; it is skill here")
 	case isLater(path):
 		d.wrong(e.at, path, "is not in this build")
 	case moved != "":

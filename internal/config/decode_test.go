@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"familiar/internal/setting"
 )
 
 func TestMistakes(t *testing.T) {
@@ -46,6 +48,18 @@ func TestMistakes(t *testing.T) {
 		{"a proxy", "server: {trustedProxies: [10.0.0.0/8, \"::1\", all]}\n", []string{`server.trustedProxies: "all"`}},
 		{"an address", "server: {publicBaseUrl: bot.example.org}\n", []string{"server.publicBaseUrl: is not an address"}},
 		{"a dangling variable", "bot: {name: \"${NAME\"}\n", []string{"config.yaml:2:13: ${ begins no ${NAME}"}},
+		{"an older word for skill", "skills: {sendFile: {enabled: true}}\n", []string{"skills: unknown key; it is skill here"}},
+		{"AF-3 a token from a variable that is not set", "platforms:\n  web: {}\n  discord:\n    token: \"${DISCORD_TOKEN}\"\n", []string{
+			"config.yaml:4:3: platforms.discord.enabled: is not in this build",
+			"config.yaml:5:12: platforms.discord.token: is required; the variable DISCORD_TOKEN is not set"}},
+		{"a required value from a variable that is not set", "bot: {name: \"${NOPE}\"}\n", []string{"bot.name: is required; the variable NOPE is not set"}},
+		{"a value from a variable that is not set", "outbox: {overflow: \"${NOPE}\"}\n", []string{`outbox.overflow: "" is not one of ["split" "truncate"]; the variable NOPE is not set`}},
+		{"a secret from a variable that is not set", "platforms: {web: {}, misskey: {host: a, token: env:NOPE}}\n", []string{
+			"platforms.misskey.enabled: is not in this build", "platforms.misskey.token: is required; the variable NOPE is not set"}},
+		{"a key that comes twice, and more", "bot: {name: a, name: b}\nacess: {}\nserver: {port: x}\n", []string{
+			"config.yaml:2:16: name: duplicate key", "config.yaml:3:1: acess: unknown key", `config.yaml:4:16: server.port: "x" is not`}},
+		{"a login in the address of the backup", "gitBackup: {remoteUrl: \"https://a:b@example.org/x.git\"}\n", []string{"gitBackup.remoteUrl: holds a login"}},
+		{"a file of reminders elsewhere", "companion: {reminders: {persistPath: ../x.jsonl}}\n", []string{"companion.reminders.persistPath: "}},
 		{"many at once", "acess: {}\nserver: {port: x, host: \"\"}\nbot: {name: \" \"}\n", []string{
 			"config.yaml:2:1: acess", "config.yaml:3:16: server.port", "config.yaml:3:25: server.host: is required", "config.yaml:4:13: bot.name: is required"}},
 	}
@@ -71,14 +85,29 @@ func TestVersion(t *testing.T) {
 
 func TestNotInThisBuild(t *testing.T) {
 	for _, yaml := range []string{
-		"platforms: {web: {}, discord: {token: x}}", "platforms: {web: {}, misskey: {}}", "llm: {triageModel: x}", "llm: {subagents: {}}", "gitBackup: {enabled: true}",
-		"store: {url: \"sqlite:\"}", "agent: {gitCredential: {}}", "access: {allowedUsers: []}",
+		"platforms: {web: {}, discord: {token: x}}", "platforms: {web: {}, misskey: {host: a, token: x}}", "platforms: {web: {}, telegram: {}}",
+		"llm: {triageModel: x}", "llm: {subagents: {}}", "gitBackup: {enabled: true, remoteUrl: a}", "store: {url: \"sqlite:\"}",
+		"companion: {selfResearch: {enabled: true, model: x, rssFeeds: [{url: \"https://example.org/\"}]}}",
+		"companion: {memoryMaintenance: {enabled: true}}", "companion: {reminders: {enabled: true}}", "skill: {sendFile: {enabled: true}}",
+		"agent: {externalSkills: [{repo: a/b, skill: c}]}", "agent: {autoApproveSkills: [a]}", "agent: {gitCredential: {enabled: true}}",
+		"platforms: {web: {}, discord: {enabled: false, channelLurk: {enabled: true}}}",
+		"platforms: {web: {}, misskey: {enabled: false, spontaneousPost: {enabled: true}}}", "access: {allowedUsers: []}",
 		"access: {channels: [{id: web/account/a, spontaneousPost: true}]}", "bot: {desk: steward}", "bot: {desk: workbench}",
 	} {
 		_, err := load(t, "version: 1\n"+yaml+"\n")
 		bad(t, err, "not in this build")
 	}
-	warned(t, good(t, "version: 1\n", "DISCORD_ENABLED=true"), "environment DISCORD_ENABLED: is not in this build")
+	_, err := load(t, "version: 1\n", "REMINDERS_ENABLED=true")
+	bad(t, err, "environment REMINDERS_ENABLED: companion.reminders.enabled: is not in this build")
+}
+
+// Every switch of what is to come is a key, and off by default.
+func TestLaterSwitchesAreKeys(t *testing.T) {
+	var r setting.Report
+	refuseLater(&r, Defaults()) // a path that is no key panics
+	if found := r.Problems(); len(found) > 0 {
+		t.Errorf("on by default: %+v", found)
+	}
 }
 
 // The list of what is to come must not hide what is there: its keys are no longer looked up once they are built, and

@@ -23,7 +23,7 @@ func table(environ []string) map[string]string {
 // overrides lays the variables of the environment over the tree. One that is set and empty counts as not set. It
 // returns what is worth a word, and whether any variable counted.
 func overrides(root *node, env map[string]string) (warnings Problems, used bool) {
-	for _, l := range leaves(reflect.TypeFor[Config](), "") {
+	for _, l := range leaves(reflect.TypeFor[Config]()) {
 		for _, name := range l.env {
 			if env[name] == "" {
 				continue
@@ -35,11 +35,6 @@ func overrides(root *node, env map[string]string) (warnings Problems, used bool)
 			}
 			warnings = append(warnings, problem...)
 			break
-		}
-	}
-	for _, name := range laterVariables {
-		if on, _ := readBool(&node{value: env[name], loose: true}); on {
-			warnings = append(warnings, Problem{At: Origin{Name: "environment " + name}, Say: "is not in this build"})
 		}
 	}
 	return warnings, used

@@ -14,13 +14,14 @@ var exampleHead string
 func Example() string {
 	var b strings.Builder
 	b.WriteString(exampleHead)
-	writeExample(&b, reflect.ValueOf(Defaults()), 0)
+	all := reflect.ValueOf(Defaults())
+	writeExample(&b, fields(all.Type()), all, 0)
 	return b.String()
 }
 
-func writeExample(b *strings.Builder, v reflect.Value, depth int) {
+func writeExample(b *strings.Builder, keys []field, v reflect.Value, depth int) {
 	indent := strings.Repeat("  ", depth)
-	for _, f := range fields(v.Type()) {
+	for _, f := range keys {
 		value := v.FieldByIndex(f.index)
 		if depth == 0 {
 			b.WriteByte('\n')
@@ -36,7 +37,7 @@ func writeExample(b *strings.Builder, v reflect.Value, depth int) {
 		}
 		if isSection(f.typ) {
 			fmt.Fprintf(b, "%s%s:\n", indent, f.name)
-			writeExample(b, value, depth+1)
+			writeExample(b, f.inside(), value, depth+1)
 			continue
 		}
 		fmt.Fprintf(b, "%s%s: %s\n", indent, f.name, plain(value))

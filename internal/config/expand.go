@@ -41,6 +41,9 @@ func (x *expander) expand(n *node) string {
 		name := found[2 : len(found)-1]
 		value := x.env[name]
 		if value == "" {
+			if n.unset == "" {
+				n.unset = name
+			}
 			x.unset = append(x.unset, Problem{At: n.at, Say: fmt.Sprintf("the variable %s is not set", name)})
 		}
 		return value

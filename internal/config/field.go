@@ -17,6 +17,7 @@ type field struct {
 	name  string
 	doc   string
 	env   []string // first one that is set wins
+	under string   // how the variables of a section begin that stands in several places
 	typ   reflect.Type
 	index []int
 }
@@ -37,13 +38,25 @@ func fields(t reflect.Type) []field {
 		if name == "" || name == "-" || !f.IsExported() {
 			continue
 		}
-		one := field{name: name, doc: f.Tag.Get("doc"), typ: f.Type, index: []int{i}}
+		one := field{name: name, doc: f.Tag.Get("doc"), under: f.Tag.Get("envunder"), typ: f.Type, index: []int{i}}
 		if env := f.Tag.Get("env"); env != "" {
 			one.env = strings.Split(env, ",")
 		}
 		out = append(out, one)
 	}
 	return out
+}
+
+// inside returns the keys of a section. One that stands in several places has variables of its own in each.
+func (f field) inside() []field {
+	list := fields(f.typ)
+	for i := range list {
+		list[i].under = f.under + list[i].under
+		for j := range list[i].env {
+			list[i].env[j] = f.under + list[i].env[j]
+		}
+	}
+	return list
 }
 
 func names(list []field) []string {
@@ -80,12 +93,14 @@ type leaf struct {
 
 // leaves returns every key below t that holds a value, with its path. Keys of list entries are not among them: they
 // have no path before there is a list.
-func leaves(t reflect.Type, prefix string) []leaf {
+func leaves(t reflect.Type) []leaf { return leavesOf(fields(t), "") }
+
+func leavesOf(list []field, prefix string) []leaf {
 	var out []leaf
-	for _, f := range fields(t) {
+	for _, f := range list {
 		path := join(prefix, f.name)
 		if isSection(f.typ) {
-			out = append(out, leaves(f.typ, path)...)
+			out = append(out, leavesOf(f.inside(), path)...)
 			continue
 		}
 		out = append(out, leaf{f, path})

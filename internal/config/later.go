@@ -1,31 +1,40 @@
 package config
 
 import (
+	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+
+	"familiar/internal/setting"
 )
 
 // What operators may know from the description of the whole, and what this build does not have yet. It is told
 // apart from a mistyped word, so that nobody looks for the mistake in the spelling. A key that a section has is not
 // looked up here, so an entry that has been built does no harm.
 var (
-	laterPlatforms = []string{"discord", "misskey", "telegram", "qq", "feishu", "wecom", "weixin", "webhook"}
+	laterPlatforms = []string{"telegram", "qq", "feishu", "wecom", "weixin", "webhook"}
 	laterDesks     = []string{"workbench", "steward"}
 	laterKeys      = []string{
-		"llm.triageModel", "llm.subagents", "skills", "skill", "companion", "workbench", "steward", "google",
-		"github", "weather", "home", "store", "gitBackup", "metrics",
+		"llm.triageModel", "llm.subagents", "skills", "workbench", "steward", "google",
+		"github", "weather", "home", "store", "metrics",
 		"bot.persona", "bot.assistantPersona", "bot.workspace",
-		"agent.permissions", "agent.externalSkills", "agent.autoApproveSkills",
-		"agent.gitCredential", "agent.sandbox.networkIsolation",
+		"agent.permissions", "agent.sandbox.networkIsolation",
 		"access.allowedUsers", "access.allowedChats", "access.requireMentionInGroup", "access.joinMs",
-		"access.whileBusy", "access.channels[].spontaneousPost", "access.channels[].channelLurk",
+		"access.whileBusy",
 		"outbox.pacing", "logging.gelf",
 	}
-	// laterVariables switch on what this build does not have.
-	laterVariables = []string{"DISCORD_ENABLED", "MISSKEY_ENABLED", "METRICS_ENABLED",
-		"AGENT_GIT_CREDENTIAL_ENABLED", "SELF_RESEARCH_ENABLED", "MEMORY_MAINTENANCE_ENABLED",
-		"REMINDERS_ENABLED", "GIT_BACKUP_ENABLED", "SKILL_SEND_FILE_ENABLED"}
+	// laterSwitches are keys that this build reads and checks as all others, and of what it cannot do yet: switched on,
+	// or filled in where they are lists, they are refused. Whoever builds the part takes its line out.
+	laterSwitches = []string{
+		"platforms.discord.enabled", "platforms.discord.spontaneousPost.enabled", "platforms.discord.channelLurk.enabled",
+		"platforms.misskey.enabled", "platforms.misskey.spontaneousPost.enabled",
+		"access.channels[].spontaneousPost", "access.channels[].channelLurk",
+		"companion.selfResearch.enabled", "companion.memoryMaintenance.enabled", "companion.reminders.enabled",
+		"agent.externalSkills", "agent.autoApproveSkills", "agent.gitCredential.enabled",
+		"skill.sendFile.enabled", "gitBackup.enabled",
+	}
 )
 
 // movedKeys are the older places of keys that have another now.
@@ -38,6 +47,27 @@ var movedKeys = map[string]string{
 }
 
 var anIndex = regexp.MustCompile(`\[\d+\]`)
+
+// refuseLater reports the switches of laterSwitches that are on.
+func refuseLater(r *setting.Report, c Config) {
+	for _, path := range laterSwitches {
+		list, key, inList := strings.Cut(path, "[].")
+		v := at(reflect.ValueOf(c), list)
+		if !inList {
+			refuseIfOn(r, path, v)
+			continue
+		}
+		for i := range v.Len() {
+			refuseIfOn(r, fmt.Sprintf("%s[%d].%s", list, i, key), at(v.Index(i), key))
+		}
+	}
+}
+
+func refuseIfOn(r *setting.Report, path string, v reflect.Value) {
+	if v.Kind() == reflect.Bool && v.Bool() || v.Kind() == reflect.Slice && v.Len() > 0 {
+		r.Wrong(path, "is not in this build")
+	}
+}
 
 // isLater reports whether a key is known and not in this build.
 func isLater(path string) bool {

@@ -56,10 +56,12 @@ func Load(w Where, environ []string) (Loaded, error) {
 	}
 	files, problems := w.find(l.Environment)
 	l.Files = files
-	root, more := l.layers(env)
-	if problems = append(problems, more...); len(problems) > 0 {
-		return Loaded{}, problems
+	root, more, whole := l.layers(env)
+	if len(problems) > 0 || !whole {
+		return Loaded{}, append(problems, more...)
 	}
+	l.Config = Defaults()
+	switchPlatforms(root, &l.Config)
 	warnings, used := overrides(root, env)
 	l.Warnings = append(l.Warnings, warnings...)
 	if len(files) == 0 && used {
@@ -68,20 +70,21 @@ func Load(w Where, environ []string) (Loaded, error) {
 	for _, set := range w.Set {
 		root.set(set.Path, &node{at: Origin{Name: set.Name}, kind: text, value: set.Value, loose: true})
 	}
-	if err := l.fill(root, env); err != nil {
+	if err := l.fill(root, env, more); err != nil {
 		return Loaded{}, err
 	}
 	return l, nil
 }
 
-// layers reads the files and lays them over each other, with the environment put into their texts.
-func (l *Loaded) layers(env map[string]string) (*node, Problems) {
-	root := &node{kind: mapping}
-	var problems Problems
+// layers reads the files and lays them over each other, with the environment put into their texts. It reports
+// whether every file could be read to its end; only then is the rest worth a check.
+func (l *Loaded) layers(env map[string]string) (root *node, problems Problems, whole bool) {
+	root, whole = &node{kind: mapping}, true
 	for _, file := range l.Files {
 		n, more := parseFile(file)
 		problems = append(problems, more...)
 		if n == nil {
+			whole = false
 			continue
 		}
 		x := expander{env: env}
@@ -90,29 +93,28 @@ func (l *Loaded) layers(env map[string]string) (*node, Problems) {
 		l.Warnings = append(l.Warnings, x.unset...)
 		root = merge(root, n)
 	}
-	if len(l.Files) > 0 && len(problems) == 0 && root.find("version") == nil {
+	if len(l.Files) > 0 && root.find("version") == nil {
 		l.Warnings = append(l.Warnings, Problem{At: Origin{Name: l.Files[0]}, Path: "version", Say: "is not there; 1 is assumed"})
 	}
-	return root, problems
+	return root, problems, whole
 }
 
-// fill turns the tree into the configuration and checks it.
-func (l *Loaded) fill(root *node, env map[string]string) error {
-	l.Config = Defaults()
-	d := decoder{env: env, origins: l.origins, literals: make(map[string]string)}
-	switchOff(root, &l.Config)
+// fill turns the tree into the configuration and checks it. Problems that are known already are told with the rest.
+func (l *Loaded) fill(root *node, env map[string]string, known Problems) error {
+	d := decoder{env: env, origins: l.origins, literals: make(map[string]string), problems: known}
 	d.decode("", root, reflect.ValueOf(&l.Config).Elem())
 
 	var report setting.Report
 	l.Config.Check(&report)
 	l.checkPaths(&report)
+	refuseLater(&report, l.Config)
 	for _, p := range report.Problems() {
 		at := l.origin(root, p)
 		problem := Problem{at, p.Path, p.Say}
 		if p.Severity == setting.Warning {
 			l.Warnings = append(l.Warnings, problem)
 		} else if !slices.ContainsFunc(d.problems, func(q Problem) bool { return q.Path == p.Path }) {
-			problem.Say += hint(p)
+			problem.Say += d.hint(root, p)
 			d.problems = append(d.problems, problem)
 		}
 	}
@@ -124,17 +126,6 @@ func (l *Loaded) fill(root *node, env map[string]string) error {
 	}
 	l.Secrets = secrets(reflect.ValueOf(l.Config), "")
 	return nil
-}
-
-// switchOff makes presence mean on: once a configuration lists platforms, the ones that it leaves out are off.
-func switchOff(root *node, c *Config) {
-	platforms := root.find("platforms")
-	if platforms == nil || platforms.value.kind != mapping {
-		return
-	}
-	if platforms.value.find("web") == nil {
-		c.Platforms.Web.Enabled = false
-	}
 }
 
 // origin finds where the value with a problem was written. A value that is missing has the place of its section.
@@ -149,12 +140,20 @@ func (l *Loaded) origin(root *node, p setting.Problem) Origin {
 	return at
 }
 
-// hint says how a required value can be given besides the file.
-func hint(p setting.Problem) string {
+// hint says which variable a value was to come from, and how a required one can be given besides the file.
+func (d *decoder) hint(root *node, p setting.Problem) string {
+	if name := root.unsetAt(p.Path); name != "" {
+		return fmt.Sprintf("; the variable %s is not set", name)
+	}
+	for _, u := range d.unset {
+		if u.Path == p.Path {
+			return "; " + u.Say
+		}
+	}
 	if !p.Missing {
 		return ""
 	}
-	for _, f := range leaves(reflect.TypeFor[Config](), "") {
+	for _, f := range leaves(reflect.TypeFor[Config]()) {
 		if f.path == p.Path && len(f.env) > 0 {
 			return "; write it in the file or set " + f.env[0]
 		}

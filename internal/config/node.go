@@ -30,6 +30,7 @@ type node struct {
 	kind  kind
 	value string // of a scalar, as written
 	loose bool   // from the environment or from ${NAME}: the key's type decides what it is, not its looks
+	unset string // the first variable in the value that is not set
 	keys  []*entry
 	items []*node
 }
@@ -114,6 +115,25 @@ func (n *node) place(path string) Origin {
 		n, at = e.value, e.at
 	}
 	return at
+}
+
+// unsetAt returns the variable that the value at a dotted path was to come from and that is not set, or "".
+func (n *node) unsetAt(path string) string {
+	for _, step := range steps(path) {
+		if i, ok := index(step); ok {
+			if i >= len(n.items) {
+				return ""
+			}
+			n = n.items[i]
+			continue
+		}
+		e := n.find(step)
+		if e == nil {
+			return ""
+		}
+		n = e.value
+	}
+	return n.unset
 }
 
 // steps cuts access.channels[2].id into access, channels, [2], id.

@@ -16,6 +16,9 @@ func parseJSON(name string, data []byte) (*node, Problems) {
 	n, err := p.value(0)
 	if err == nil {
 		if _, err = p.dec.Token(); errors.Is(err, io.EOF) {
+			if p.endless {
+				n = nil
+			}
 			return n, p.problems
 		}
 		if err == nil {

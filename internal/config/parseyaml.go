@@ -23,6 +23,9 @@ func parseYAML(name string, data []byte) (*node, Problems) {
 	}
 	b := builder{name: name}
 	n := b.build(root.Content[0], 0)
+	if b.endless {
+		n = nil
+	}
 	return n, b.problems
 }
 
@@ -64,7 +67,7 @@ func yamlProblem(name string, err *yaml.LoadError) Problem {
 type builder struct {
 	name     string
 	problems Problems
-	crowded  bool // that there are too many keys was said
+	endless  bool // it is too deep or too large, which was said; what was read of it is not worth a check
 }
 
 func (b *builder) complain(at Origin, format string, args ...any) {
@@ -80,7 +83,10 @@ func (b *builder) build(y *yaml.Node, depth int) *node {
 	n := &node{at: Origin{b.name, y.Line, y.Column}, value: y.Value}
 	switch {
 	case depth > deepest:
-		b.complain(n.at, "nested more than %d deep", deepest)
+		if !b.endless {
+			b.complain(n.at, "nested more than %d deep", deepest)
+		}
+		b.endless = true
 	case y.Kind == yaml.ScalarNode:
 		known, ok := yamlKinds[y.Tag]
 		if !ok {
@@ -118,10 +124,10 @@ const mostKeys = 1000
 // add appends an entry to a mapping unless its name is there already.
 func (b *builder) add(n *node, e *entry) {
 	if len(n.keys) >= mostKeys {
-		if !b.crowded {
+		if !b.endless {
 			b.complain(e.at, "a mapping of more than %d keys", mostKeys)
 		}
-		b.crowded = true
+		b.endless = true
 		return
 	}
 	if first := n.find(e.name); first != nil {

@@ -23,7 +23,7 @@ func Reference() string {
 			row(&b, leaf{f, f.name}, value)
 			continue
 		}
-		for _, l := range leaves(f.typ, "") {
+		for _, l := range leavesOf(f.inside(), "") {
 			l.path = join(f.name, l.path)
 			row(&b, l, at(all, l.path))
 		}

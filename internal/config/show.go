@@ -19,7 +19,7 @@ type Setting struct {
 func (l Loaded) Settings() []Setting {
 	v := reflect.ValueOf(l.Config)
 	var out []Setting
-	for _, f := range leaves(v.Type(), "") {
+	for _, f := range leaves(v.Type()) {
 		out = append(out, Setting{f.path, json.RawMessage(flow(hide(f.name, at(v, f.path)))), l.origins[f.path].String()})
 	}
 	return out

@@ -16,6 +16,8 @@ type Entry struct {
 	Disabled        LiteralFalse `yaml:"enabled" doc:"only a literal false turns the entry off"`
 	RateLimitBypass LiteralTrue  `yaml:"rateLimitBypass" doc:"no rate limit for whom the entry matches; account entries have none anyway"`
 	Yolo            LiteralTrue  `yaml:"yolo" doc:"the agent asks no permission in sessions that the entry matches"`
+	SpontaneousPost LiteralTrue  `yaml:"spontaneousPost" doc:"the bot may post there unasked, where its platform has spontaneousPost on"`
+	ChannelLurk     LiteralTrue  `yaml:"channelLurk" doc:"the bot reads along there and may join in, where its platform has channelLurk on"`
 }
 
 // UnmarshalText takes an entry that is written as its id alone.

@@ -20,6 +20,7 @@ const (
 // largePackages may be larger, each with why it is not two.
 var largePackages = map[string]string{
 	"agent/acp": "the connection, the session and the process of an agent share one life; see decision 005",
+	"config":    "the check, the environment, the example, the schema and the reference share one description; see decision 013",
 	"llm":       "two dialects of the wire share one reader, one watch and one set of problems; see decision 021",
 }
 
