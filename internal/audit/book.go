@@ -26,8 +26,10 @@ type Book struct {
 	log     *slog.Logger
 	hash    bool
 	phases  []string // empty: all
+	days    int      // how long a record is kept; 0 or less: for ever
 
 	refused refusals
+	folders sync.Mutex // held while folders are made or removed; never taken while mu is held
 
 	mu    sync.Mutex
 	turns map[chat.TurnID]*record
@@ -47,7 +49,7 @@ func New(cfg Config, o Options) *Book {
 		return nil
 	}
 	b := &Book{dir: o.Dir, folder: o.Folder, counted: o.Counted, log: o.Log, hash: cfg.HashContent,
-		phases: cfg.IncludedPhases, turns: map[chat.TurnID]*record{}, refused: refusals{dir: o.Dir}}
+		phases: cfg.IncludedPhases, days: cfg.RetentionDays, turns: map[chat.TurnID]*record{}, refused: refusals{dir: o.Dir}}
 	if b.counted == nil {
 		b.counted = func(string) {}
 	}
@@ -128,6 +130,9 @@ func (b *Book) Shut() error {
 	return errors.Join(errs...)
 }
 
+// Writes reports whether entries of a phase are written, so that nobody collects for nothing.
+func (b *Book) Writes(phase string) bool { return b != nil && b.includes(phase) }
+
 func (b *Book) includes(phase string) bool {
 	return len(b.phases) == 0 || slices.Contains(b.phases, phase)
 }
@@ -139,6 +144,8 @@ func (b *Book) file(session string, of chat.Person) (*journal.Journal, error) {
 		return nil, fmt.Errorf("%q in %q is no name for a record", session, folder)
 	}
 	folder = filepath.Join(b.dir, folder)
+	b.folders.Lock()
+	defer b.folders.Unlock()
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}

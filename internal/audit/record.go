@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -85,12 +86,21 @@ func (r *record) close() error {
 	}
 	file := r.file
 	r.file = nil
-	if err := file.Sync(); err != nil {
-		_ = file.Close()
-		return err
-	}
-	return file.Close()
+	return shut(file)
 }
+
+// path is the file that the turn writes, "" when there is none.
+func (r *record) path() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return ""
+	}
+	return r.file.Path()
+}
+
+// shut closes a file when what it holds is on the disk, and in any case.
+func shut(file *journal.Journal) error { return errors.Join(file.Sync(), file.Close()) }
 
 // iso is how times are written: UTC, to the millisecond.
 const iso = "2006-01-02T15:04:05.000Z"

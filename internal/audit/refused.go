@@ -11,6 +11,9 @@ import (
 	"familiar/internal/journal"
 )
 
+// refusedFile holds who was turned away; an older one lies beside it.
+const refusedFile = "refused.jsonl"
+
 // refusedOptions bound the file of refusals: whoever is turned away can write again and again.
 var refusedOptions = journal.Options{MaxBytes: 4 << 20, Keep: 1}
 
@@ -64,7 +67,7 @@ func (r *refusals) append(line []byte) error {
 		if err := os.MkdirAll(r.dir, 0o700); err != nil {
 			return err
 		}
-		file, err := journal.Open(filepath.Join(r.dir, "refused.jsonl"), refusedOptions)
+		file, err := journal.Open(filepath.Join(r.dir, refusedFile), refusedOptions)
 		if err != nil {
 			return err
 		}
@@ -81,5 +84,5 @@ func (r *refusals) close() error {
 	}
 	file := r.file
 	r.file = nil
-	return file.Close()
+	return shut(file)
 }

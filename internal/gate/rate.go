@@ -9,18 +9,36 @@ import (
 
 // rate refuses a person who asks too often. Only messages count: they are what starts an agent.
 func rate(g *Gate, ev chat.Event) opinion {
-	if _, said := ev.Body.(chat.Said); !said || g.limiter == nil {
+	limited, why := g.limits(ev)
+	if !limited && why == "" {
 		return opinion{}
 	}
-	for _, e := range g.entries {
-		if (e.kind == account || e.bypass) && e.matches(ev) {
-			return letIn("rate", "entry "+e.id+" is not limited")
-		}
+	if !limited {
+		return letIn("rate", why)
 	}
 	if quota := g.limiter.Take(ev.From); !quota.Allowed {
 		return turnAway("rate", chat.Refused, "too many requests; heard again at "+quota.Until.UTC().Format(time.RFC3339))
 	}
 	return opinion{}
+}
+
+// limits reports whether the rate of the event's author is limited; why names what lifts the limit, if something does.
+func (g *Gate) limits(ev chat.Event) (limited bool, why string) {
+	if _, said := ev.Body.(chat.Said); !said || g.limiter == nil {
+		return false, ""
+	}
+	for _, e := range g.entries {
+		if (e.kind == account || e.bypass) && e.matches(ev) {
+			return false, "entry " + e.id + " is not limited"
+		}
+	}
+	return true, ""
+}
+
+// Limited reports whether the event counted against its author's rate.
+func (g *Gate) Limited(ev chat.Event) bool {
+	limited, _ := g.limits(ev)
+	return limited && !g.owns(ev.From)
 }
 
 // Quota is what is left to one person.

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 
@@ -30,8 +32,24 @@ func (h *Host) called(t chat.Turn, c tool.Call) {
 		if t.Place.Private() {
 			visibility = memory.Private
 		}
-		h.audit.Note(t.ID, audit.MemoryOperation{Operation: operation, Visibility: string(visibility)})
+		e := audit.MemoryOperation{Operation: operation, Visibility: string(visibility)}
+		e.MemoryID, e.Count = touched(c.Data)
+		h.audit.Note(t.ID, e)
 	}
+}
+
+// touched says which memory a tool wrote, or how many memories and notes it found, by its answer.
+func touched(answer []byte) (id string, count int) {
+	var told struct {
+		ID         string     `json:"id"`
+		TargetID   string     `json:"targetId"`
+		Memories   []struct{} `json:"memories"`
+		AgentNotes []struct{} `json:"agentNotes"`
+	}
+	if err := json.Unmarshal(answer, &told); err != nil {
+		return "", 0 // an answer of another form says neither
+	}
+	return cmp.Or(told.ID, told.TargetID), len(told.Memories) + len(told.AgentNotes)
 }
 
 // memoryOperations are the tools that work on memories, as the audit calls what they do.

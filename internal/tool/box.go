@@ -23,6 +23,7 @@ type Call struct {
 	Tool string
 	Args json.RawMessage
 	Took time.Duration
+	Data json.RawMessage // the answer; nil when there is none. Never log it
 	Err  error
 }
 
@@ -86,7 +87,7 @@ func (b *Box) Call(ctx context.Context, t chat.Turn, name string, args json.RawM
 func (b *Box) recorded(t chat.Turn, name string, args json.RawMessage, call func() (Result, error)) (Result, error) {
 	began := time.Now()
 	res, err := call()
-	b.seen(t, Call{Tool: name, Args: args, Took: time.Since(began), Err: err})
+	b.seen(t, Call{Tool: name, Args: args, Took: time.Since(began), Data: res.Data, Err: err})
 	return res, err
 }
 

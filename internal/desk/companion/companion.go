@@ -41,6 +41,8 @@ type Deps struct {
 	Policy func(t chat.Turn, session string, yolo bool) permission.Policy
 	// Yolo reports whether the agent may do everything in answer to an event, and what says so.
 	Yolo func(ev chat.Event) (yolo bool, source string)
+	// Limited reports whether the event counted against its author's rate, and was allowed.
+	Limited func(ev chat.Event) bool
 	// Deeds reports what the turn let the person see.
 	Deeds func(chat.Turn) (replied, reacted bool)
 	// Show tells what the turn is doing. It is lossy.

@@ -121,7 +121,7 @@ func open(t *testing.T, turns ...script.Turn) *rig {
 		Now:     time.Now, Log: log, Audit: audit.New(audit.Defaults(), audit.Options{Log: log}),
 		Policy: func(chat.Turn, string, bool) permission.Policy { return permission.Policy{Yolo: r.yolo} },
 		Yolo:   func(chat.Event) (bool, string) { return r.yolo, "none" },
-		Deeds:  out.Deeds,
+		Deeds:  out.Deeds, Limited: func(chat.Event) bool { return false },
 		Show: func(ctx context.Context, t chat.Turn, p chat.Progress) {
 			_, _ = out.Do(ctx, t, chat.Show{Place: t.Place, Progress: p})
 		},

@@ -1,6 +1,7 @@
 package companion
 
 import (
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -24,6 +25,9 @@ func (s *sitting) begin(ev chat.Event) {
 		ContentLength: utf8.RuneCountInString(ev.Text()), AttachmentCount: len(said.Attachments)})
 	s.note(audit.SessionStart{SessionID: s.seat.Session(), SessionType: string(sessionType), WorkspaceKey: s.opening().Workspace.Key(),
 		AgentType: s.request.Agent, Model: s.request.Model, Yolo: s.request.Yolo})
+	if s.deps.Limited(ev) {
+		s.note(audit.RateLimitChecked{Allowed: true})
+	}
 	s.note(audit.YoloResolution{Yolo: s.request.Yolo, Source: s.source})
 }
 
@@ -52,6 +56,39 @@ func (s *sitting) prompted(blocks []agent.Block) {
 		}
 	}
 	s.note(e)
+}
+
+// longestKept bounds what is kept of an agent's words for the audit, in bytes of each prompt.
+const longestKept = 256 << 10
+
+// words are what an agent wrote, or thought, in one prompt.
+type words struct {
+	text   strings.Builder // the beginning of it
+	length int             // characters, of all of it
+}
+
+func (w *words) add(text string) {
+	w.length += utf8.RuneCountInString(text)
+	if room := longestKept - w.text.Len(); room > 0 {
+		w.text.WriteString(strings.ToValidUTF8(text[:min(room, len(text))], ""))
+	}
+}
+
+// take returns what was added, and begins anew.
+func (w *words) take() (text string, length int) {
+	text, length = w.text.String(), w.length
+	*w = words{}
+	return text, length
+}
+
+// heard records what the agent wrote and thought in a prompt that has ended.
+func (s *sitting) heard() {
+	if text, length := s.watch.said.take(); length > 0 {
+		s.note(audit.AgentCompleteMessage{Content: text, Length: length})
+	}
+	if text, length := s.watch.thought.take(); length > 0 {
+		s.note(audit.AgentCompleteThought{Content: text, Length: length})
+	}
 }
 
 // end closes the session's audit.

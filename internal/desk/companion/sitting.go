@@ -107,6 +107,7 @@ func (s *sitting) prompt(ctx context.Context, session agent.Session, blocks []ag
 	s.res.Usage.Input += got.Usage.Input
 	s.res.Usage.Output += got.Usage.Output
 	s.res.Usage.Total = max(s.res.Usage.Total, got.Usage.Total)
+	s.heard()
 	s.note(audit.AgentResponse{StopReason: string(got.Stop), IsRetry: s.res.Retried})
 	return got.Stop, err
 }

@@ -3,6 +3,7 @@ package companion
 import (
 	"context"
 	"strings"
+	"unicode/utf8"
 
 	"familiar/internal/agent"
 	"familiar/internal/audit"
@@ -17,6 +18,8 @@ type watcher struct {
 	policy  permission.Policy
 	calls   map[string]call
 	refused []string // names of what was refused, for the second prompt
+
+	said, thought words // for the audit alone
 }
 
 // call is a tool call that was seen: by which name it was shown, and whether its end was.
@@ -25,12 +28,25 @@ type call struct {
 	ended bool
 }
 
-// Saw shows which tool is at work. The agent's own words stay unseen.
+// Saw shows which tool is at work. The agent's own words are for the audit alone, where the operator wants them.
 func (w *watcher) Saw(u agent.Update) {
-	tc, ok := u.(agent.ToolCall)
-	if !ok {
-		return
+	switch u := u.(type) {
+	case agent.Message:
+		if w.deps.Audit.Writes(audit.AgentCompleteMessage{}.Phase()) {
+			w.said.add(u.Text)
+		}
+		w.note(audit.AgentMessage{Content: u.Text, Length: utf8.RuneCountInString(u.Text)})
+	case agent.Thought:
+		if w.deps.Audit.Writes(audit.AgentCompleteThought{}.Phase()) {
+			w.thought.add(u.Text)
+		}
+	case agent.ToolCall:
+		w.sawTool(u)
+	case agent.Plan, agent.Usage: // nobody is shown these
 	}
+}
+
+func (w *watcher) sawTool(tc agent.ToolCall) {
 	known, seen := w.calls[tc.ID]
 	if !seen {
 		known = call{name: w.name(tc)}
