@@ -34,6 +34,7 @@ var mayImport = map[string]string{
 	"workspace": "process setting",
 	"skill":     "setting",
 	"terminal":  "",
+	"markup":    "",
 	"llm":       "secret setting",
 
 	// Seams: where the process ends.
@@ -106,6 +107,7 @@ var foreign = map[string]string{
 	"github.com/rivo/uniseg":           "outbox terminal",
 	"github.com/sashabaranov/":         "llm",
 	"github.com/spf13/cobra":           "cli",
+	"github.com/yuin/goldmark":         "markup",
 	"go.yaml.in/yaml/v4":               "config skill",
 	"golang.org/x/sys":                 "process skill terminal",
 	"golang.org/x/term":                "cli terminal",
