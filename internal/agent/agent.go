@@ -163,6 +163,11 @@ type Ask struct {
 	Paths    []string // the locations that it names
 	RawInput []byte   // the tool's input as JSON, or nil
 	Options  []Option
+
+	// Of names the server whose tool it is, where that is somebody else's: its effect is not known. Tool is then its
+	// name there; ReadOnly and Destroys are what the server says of it.
+	Of, Tool           string
+	ReadOnly, Destroys bool
 }
 
 // Option is an answer that the agent offers. Agents order them as they like: choose by Kind.

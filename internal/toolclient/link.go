@@ -141,8 +141,13 @@ func (l *link) list(ctx context.Context) error {
 		if words += len(doc) + len(params); words > mostWords {
 			return fmt.Errorf("list tools: more than %d KiB of words about them", mostWords>>10)
 		}
-		l.tools = append(l.tools, Tool{Server: l.server.Name, Name: t.Name, Doc: doc, Params: params,
-			Trusted: l.server.Trusted, link: l, check: checker(params)})
+		made := Tool{Server: l.server.Name, Name: t.Name, Doc: doc, Params: params,
+			Trusted: l.server.Trusted, link: l, check: checker(params)}
+		if hints := t.Annotations; hints != nil {
+			made.ReadOnly = hints.ReadOnlyHint
+			made.Destroys = !made.ReadOnly && hints.DestructiveHint != nil && *hints.DestructiveHint
+		}
+		l.tools = append(l.tools, made)
 	}
 	return nil
 }

@@ -43,6 +43,10 @@ type Tool struct {
 	Params  json.RawMessage // a JSON Schema
 	Trusted bool
 
+	// What the server says of it. A tool that says nothing may do anything.
+	ReadOnly bool // it changes nothing
+	Destroys bool // it may take away what is there
+
 	link  *link
 	check func(json.RawMessage) error
 }

@@ -157,6 +157,7 @@ func (r *turn) permitted(ctx context.Context, i int, e entry) bool {
 		return ctx.Err() == nil
 	}
 	ask := agent.Ask{Call: call.ID, Title: call.Title, Kind: e.kind, Paths: paths(call.Input), RawInput: []byte(call.Input),
+		Of: e.of.Server, Tool: e.of.Name, ReadOnly: e.of.ReadOnly, Destroys: e.of.Destroys,
 		Options: []agent.Option{
 			{ID: string(agent.AllowOnce), Name: "Allow once", Kind: agent.AllowOnce},
 			{ID: string(agent.AllowAlways), Name: "Allow for this session", Kind: agent.AllowAlways},

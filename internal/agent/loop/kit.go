@@ -22,9 +22,10 @@ type kit struct {
 // entry is one tool.
 type entry struct {
 	kind    agent.ToolKind
-	asks    bool // the Watcher is asked before it runs
-	foreign bool // what it answers lowers the turn
-	plan    bool // it is run by the turn itself
+	asks    bool            // the Watcher is asked before it runs
+	foreign bool            // what it answers lowers the turn
+	of      toolclient.Tool // whose it is, where it is foreign
+	plan    bool            // it is run by the turn itself
 	run     func(ctx context.Context, input json.RawMessage) (outcome, error)
 }
 
@@ -53,7 +54,7 @@ func newKit(w words, caller tool.Caller, foreign []toolclient.Tool, setup Setup)
 	}
 	for _, t := range foreign { // a name or an input of theirs must never look like something that is allowed unasked
 		k.add(t.Server+"_"+t.Name, llm.Tool{Doc: t.Doc, Params: t.Params}, entry{kind: agent.KindFetch,
-			asks: !t.Trusted, foreign: true, run: abroad(t)})
+			asks: !t.Trusted, foreign: true, of: t, run: abroad(t)})
 	}
 	return k
 }

@@ -22,7 +22,7 @@ import (
 // Desk attends to turns. Safe for concurrent use.
 type Desk struct{ deps Deps }
 
-// Deps is what the desk works with. All are needed, except Audit and Session.
+// Deps is what the desk works with. All are needed, except Audit, Session and Ask.
 type Deps struct {
 	Agent   agent.Agent
 	Model   func(chat.SessionType, chat.Event) string // "" leaves the agent's own choice
@@ -39,6 +39,9 @@ type Deps struct {
 	Session func(chat.Turn) string
 	// Policy is what decides on the agent's permission requests.
 	Policy func(t chat.Turn, session string, yolo bool) permission.Policy
+	// Ask puts a request about a tool of unknown effect, which the policy does not allow, before a person and waits for
+	// them; ok is false where nobody is to be asked, and the policy's word stands. nil asks nobody.
+	Ask func(ctx context.Context, t chat.Turn, ask agent.Ask) (verdict permission.Verdict, ok bool)
 	// Yolo reports whether the agent may do everything in answer to an event, and what says so.
 	Yolo func(ev chat.Event) (yolo bool, source string)
 	// Limited reports whether the event counted against its author's rate, and was allowed.

@@ -68,6 +68,14 @@ func (w *watcher) Permit(ctx context.Context, ask agent.Ask) agent.Answer {
 		return agent.Answer{}
 	}
 	verdict := w.policy.Judge(ask)
+	if !verdict.Allow && ask.Of != "" && w.deps.Ask != nil {
+		if said, ok := w.deps.Ask(ctx, w.turn, ask); ok {
+			verdict = said
+		}
+		if ctx.Err() != nil {
+			return agent.Answer{}
+		}
+	}
 	name := w.name(agent.ToolCall{Title: ask.Title, Kind: ask.Kind})
 	if verdict.Allow {
 		w.note(audit.PermissionApproved{Tool: name, Kind: string(ask.Kind), Reason: verdict.Reason})
