@@ -21,6 +21,9 @@ func (e UserError) Unwrap() error { return e.Err }
 // ErrStopped is the cause of a turn that a person ended.
 var ErrStopped = errors.New("stopped by a person")
 
+// ErrRecalled is the cause of a turn whose messages were all taken back before it had let anything out.
+var ErrRecalled = errors.New("the message was taken back")
+
 // ErrShutdown is the cause of a turn that was ended because the program leaves.
 var ErrShutdown = errors.New("shutting down")
 

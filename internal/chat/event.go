@@ -39,13 +39,16 @@ const (
 type Body interface{ Kind() BodyKind }
 
 type (
-	// Said is a message.
+	// Said is a message. Album is the platform's word for what the messages of one album share, "" for none. Revised
+	// is when its text was last changed, before anybody took it up; zero when it is as it was said.
 	Said struct {
 		Text        string       `json:"text"`
 		ReplyTo     MessageID    `json:"replyTo,omitempty"`
 		Attachments []Attachment `json:"attachments,omitempty"`
+		Album       string       `json:"album,omitempty"`
+		Revised     time.Time    `json:"revised,omitzero"`
 	}
-	// Edited is a message whose text was changed after it was said.
+	// Edited is a message whose text was changed after it was said. Event.At is when.
 	Edited struct {
 		Of   MessageID `json:"of"`
 		Text string    `json:"text"`
@@ -105,6 +108,30 @@ func (e Event) Text() string {
 		return b.Note
 	}
 	return ""
+}
+
+// Concerns returns the message that an edit or a recall is about, "" for any other event.
+func (e Event) Concerns() MessageID {
+	switch b := e.Body.(type) {
+	case Edited:
+		return b.Of
+	case Recalled:
+		return b.Of
+	}
+	return ""
+}
+
+// Amend returns the message as an edit leaves it. It reports false for what is no message, and for an edit that is
+// older than the one that the message has seen.
+func (e Event) Amend(edit Event) (Event, bool) {
+	said, ok := e.Body.(Said)
+	edited, is := edit.Body.(Edited)
+	if !ok || !is || edit.At.Before(said.Revised) {
+		return e, false
+	}
+	said.Text, said.Revised = edited.Text, edit.At
+	e.Body = said
+	return e, true
 }
 
 // AsMessage returns a Said event as history tells it.

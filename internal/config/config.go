@@ -38,7 +38,7 @@ type Config struct {
 	Agent     Agent             `yaml:"agent" doc:"who thinks for the bot"`
 	LLM       LLM               `yaml:"llm" doc:"which model provider answers the built-in agent"`
 	Platforms Platforms         `yaml:"platforms" doc:"where the bot is reached; a platform that is written here and not switched off is on"`
-	Access    gate.Config       `yaml:"access" doc:"who is heard"`
+	Access    Access            `yaml:"access" doc:"who is heard"`
 	Outbox    outbox.Config     `yaml:"outbox" doc:"what leaves the bot, and in which form"`
 	Server    Server            `yaml:"server" doc:"the one listener: page, HTTP interface, webhooks"`
 	SkillAPI  toolserver.Config `yaml:"skillApi" doc:"the listener on which agents call tools"`
@@ -87,7 +87,7 @@ func Defaults() Config {
 			ModelRouting: router.Defaults(), DryRun: rehearsal.Defaults()},
 		LLM:       LLM{Config: llm.Defaults(), Budgets: loop.Defaults()},
 		Platforms: Platforms{Web: web.Defaults(), Discord: defaultDiscord(), Misskey: defaultMisskey()},
-		Access:    gate.Defaults(),
+		Access:    defaultAccess(),
 		Outbox:    outbox.Defaults(),
 		Server:    defaultServer(),
 		SkillAPI:  toolserver.Defaults(),

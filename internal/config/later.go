@@ -21,8 +21,7 @@ var (
 		"github", "weather", "home", "store", "metrics",
 		"bot.persona", "bot.assistantPersona", "bot.workspace",
 		"agent.permissions", "agent.sandbox.networkIsolation",
-		"access.allowedUsers", "access.allowedChats", "access.requireMentionInGroup", "access.joinMs",
-		"access.whileBusy",
+		"access.allowedUsers", "access.allowedChats", "access.requireMentionInGroup",
 		"outbox.pacing", "logging.gelf",
 	}
 	// laterSwitches are keys that this build reads and checks as all others, and of what it cannot do yet: switched on,

@@ -19,6 +19,13 @@ type Desk interface {
 	Attend(ctx context.Context, t chat.Turn) (Result, error)
 }
 
+// Steerer is a desk that can hand what a person says to the turn that answers them.
+type Steerer interface {
+	// Steer hands the words of ev to a turn while it runs. The error is agent.ErrNoTurn where they were not taken:
+	// there is no such turn, its agent takes none, or it has given its answer. It does not block.
+	Steer(id chat.TurnID, ev chat.Event) error
+}
+
 // Result is what a turn came to, for the one log line and the audit.
 type Result struct {
 	Session string // the tool session, "" when none was opened

@@ -17,6 +17,9 @@ func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
 		}
 		return h.turnAway(ev, v)
 	}
+	if ev.Concerns() != "" {
+		return h.amend(ctx, ev)
+	}
 	fresh, err := h.inbox.Accept(ctx, ev, h.remembering(ev)...)
 	if err != nil {
 		h.log.Error("an event could not be stored and was not accepted", chat.KeyEvent, ev.ID,
@@ -30,7 +33,8 @@ func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
 		h.close(ctx, ev)
 		return h.turnAway(ev, v)
 	}
-	if h.commands.Take(ctx, ev, h.gate.Trust(ev)) {
+	ev, there := h.overtaken(ctx, ev)
+	if !there || h.commands.Take(ctx, ev, h.gate.Trust(ev)) || h.rooms.Steer(ctx, ev, h.gate.Trust(ev)) {
 		return chat.Accepted
 	}
 	return h.post(ctx, ev)

@@ -141,7 +141,7 @@ func (h *Host) openSpine(ctx context.Context) (err error) {
 	if err := h.openPeople(ctx); err != nil {
 		return err
 	}
-	h.gate = gate.New(h.cfg.Access, h.cfg.Owners(), h.people.Admitted)
+	h.gate = gate.New(h.cfg.Access.Config, h.cfg.Owners(), h.people.Admitted)
 	h.router = router.New(h.cfg.Agent.ModelRouting, h.cfg.Agent.Model, gate.Target)
 	if h.platforms, err = h.openPlatforms(ctx); err != nil {
 		return err
@@ -173,7 +173,8 @@ func (h *Host) openMind(ctx context.Context) (err error) {
 			return fmt.Errorf("open the agent: %w", err)
 		}
 	}
-	h.rooms = room.New(context.WithoutCancel(ctx), h.openDesk(), room.Hooks{Began: h.begin, Ended: h.ended}, h.now)
+	h.rooms = room.New(context.WithoutCancel(ctx), h.cfg.Access.Room, h.openDesk(), room.Hooks{Began: h.begin, Ended: h.ended,
+		Handing: h.handing, Handed: h.handed, Returned: h.returned}, h.now)
 	h.commands = h.openCommands()
 	return nil
 }

@@ -45,8 +45,9 @@ func (h *Host) recover(ctx context.Context, left []inbox.Entry) error {
 	for _, l := range lost {
 		unsure[l.Event] = true
 	}
-	for _, e := range left {
-		if err := h.resume(ctx, e, unsure[e.Event.ID]); err != nil {
+	h.resume(ctx, left)
+	for _, cut := range byTurn(left) {
+		if err := h.cutOff(ctx, cut, unsure); err != nil {
 			return err
 		}
 	}
@@ -56,24 +57,63 @@ func (h *Host) recover(ctx context.Context, left []inbox.Entry) error {
 	return nil
 }
 
-// resume settles one event.
-func (h *Host) resume(ctx context.Context, e inbox.Entry, unsure bool) error {
-	if !e.Begun() {
-		if !h.commands.Take(ctx, e.Event, h.gate.Trust(e.Event)) {
-			h.rooms.Resume(e.Event, h.gate.Trust(e.Event))
+// resume takes up again what no turn had taken up. An edit or a recall was carried out when it was accepted; a message
+// that was edited while it waited is no command, whatever it says now.
+func (h *Host) resume(ctx context.Context, left []inbox.Entry) {
+	var wait []chat.Event
+	for _, e := range left {
+		if e.Begun() {
+			continue
 		}
-		return nil
+		if e.Event.Concerns() != "" {
+			h.close(ctx, e.Event)
+			continue
+		}
+		ev, there := h.overtaken(ctx, e.Event)
+		said, _ := ev.Body.(chat.Said)
+		if there && (!said.Revised.IsZero() || !h.commands.Take(ctx, ev, h.gate.Trust(ev))) {
+			wait = append(wait, ev)
+		}
 	}
-	replied, err := h.outbox.Replied(ctx, e.Event.ID)
-	if err != nil {
-		return err
+	h.rooms.Resume(h.gate.Trust, wait...)
+}
+
+// byTurn returns what turns had taken up, what belongs to one turn together, in the order of arrival.
+func byTurn(left []inbox.Entry) (turns [][]chat.Event) {
+	at := map[chat.TurnID]int{}
+	for _, e := range left {
+		if !e.Begun() {
+			continue
+		}
+		i, ok := at[e.Turn]
+		if !ok {
+			i = len(turns)
+			at[e.Turn] = i
+			turns = append(turns, nil)
+		}
+		turns[i] = append(turns[i], e.Event)
 	}
+	return turns
+}
+
+// cutOff settles what a turn that was cut off had to answer: one answer is an answer to all of it, and so is one
+// sentence where there was none.
+func (h *Host) cutOff(ctx context.Context, evs []chat.Event, unsure map[chat.EventID]bool) error {
+	replied, doubt := false, false
+	for _, ev := range evs {
+		answered, err := h.outbox.Replied(ctx, ev.ID)
+		if err != nil {
+			return err
+		}
+		replied, doubt = replied || answered, doubt || unsure[ev.ID]
+	}
+	last := evs[len(evs)-1]
 	switch {
-	case unsure:
-		h.tell(ctx, e.Event, outcome, h.phrases.Say(phrase.LostReply))
+	case doubt:
+		h.tell(ctx, last, outcome, h.phrases.Say(phrase.LostReply))
 	case !replied:
-		h.tell(ctx, e.Event, outcome, h.phrases.Say(phrase.CutOff))
+		h.tell(ctx, last, outcome, h.phrases.Say(phrase.CutOff))
 	}
-	h.close(ctx, e.Event)
+	h.close(ctx, evs...)
 	return nil
 }

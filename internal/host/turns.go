@@ -24,8 +24,36 @@ func (h *Host) begin(ctx context.Context, t chat.Turn) error {
 	if err := h.inbox.Begin(ctx, t); err != nil {
 		return err
 	}
-	h.show(ctx, t, chat.Progress{Stage: chat.TurnStarted})
+	for _, ev := range t.Cause {
+		h.started(ctx, t, ev)
+	}
 	return nil
+}
+
+// started shows that a turn is about a message.
+func (h *Host) started(ctx context.Context, t chat.Turn, ev chat.Event) {
+	t.Cause = []chat.Event{ev}
+	h.show(ctx, t, chat.Progress{Stage: chat.TurnStarted})
+}
+
+// handing runs before something is handed to a running turn: from here on a crash treats it like what the turn began
+// with.
+func (h *Host) handing(ctx context.Context, t chat.Turn, ev chat.Event) error {
+	t.Cause = []chat.Event{ev}
+	return h.inbox.Begin(ctx, t)
+}
+
+// handed runs when the turn took it.
+func (h *Host) handed(ctx context.Context, t chat.Turn, ev chat.Event) {
+	h.started(ctx, t, ev)
+	h.log.Info("handed to the running turn", chat.KeyEvent, ev.ID, chat.KeyTurn, t.ID)
+}
+
+// returned runs when it did not: the event waits in line.
+func (h *Host) returned(ctx context.Context, ev chat.Event) {
+	if err := h.inbox.Return(ctx, ev); err != nil {
+		h.log.Error("an event that waits counts as begun", chat.KeyEvent, ev.ID, chat.KeyErr, err)
+	}
 }
 
 // ended is the last of a turn, however it ended: the person gets a word if they got nothing else, the event is
@@ -33,7 +61,7 @@ func (h *Host) begin(ctx context.Context, t chat.Turn) error {
 func (h *Host) ended(ctx context.Context, t chat.Turn, waited time.Duration, res desk.Result, err error) {
 	stage := chat.TurnCompleted
 	switch {
-	case errors.Is(err, chat.ErrStopped), errors.Is(err, errNotHeard):
+	case errors.Is(err, chat.ErrStopped), errors.Is(err, errNotHeard), errors.Is(err, chat.ErrRecalled):
 		stage = chat.TurnCancelled
 	case err != nil:
 		stage = chat.TurnFailed
@@ -100,7 +128,7 @@ func (h *Host) logTurn(t chat.Turn, waited time.Duration, res desk.Result, err e
 	switch {
 	case err == nil:
 		h.log.Info("turn", line...)
-	case errors.Is(err, chat.ErrStopped), errors.Is(err, chat.ErrShutdown), errors.Is(err, errNotHeard):
+	case errors.Is(err, chat.ErrStopped), errors.Is(err, errNotHeard), errors.Is(err, chat.ErrRecalled), errors.Is(err, chat.ErrShutdown):
 		h.log.Info("turn ended early", append(line, chat.KeyErr, err)...)
 	default:
 		line = append(line, chat.KeyErr, err)

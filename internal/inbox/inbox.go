@@ -27,6 +27,7 @@ type Inbox struct {
 	db       *sqlite.DB
 	now      func() time.Time
 	accepted atomic.Int64
+	early    atomic.Int64 // at least as many as the edits and recalls that wait for their message
 }
 
 // Open prepares the table; now is the clock, time.Now in a program.
@@ -39,8 +40,22 @@ func Open(ctx context.Context, db *sqlite.DB, now func() time.Time) (*Inbox, err
 		event TEXT NOT NULL,
 		at INTEGER NOT NULL);
 		CREATE INDEX inbox_left ON inbox (seq) WHERE state <> 'done';
-		CREATE INDEX inbox_old ON inbox (at) WHERE state = 'done'`)
-	return &Inbox{db: db, now: now}, err
+		CREATE INDEX inbox_old ON inbox (at) WHERE state = 'done'`,
+		`CREATE TABLE inbox_early (
+		seq INTEGER PRIMARY KEY AUTOINCREMENT,
+		platform TEXT NOT NULL, place TEXT NOT NULL, message TEXT NOT NULL,
+		event TEXT NOT NULL, at INTEGER NOT NULL);
+		CREATE INDEX inbox_early_message ON inbox_early (platform, place, message)`)
+	if err != nil {
+		return nil, err
+	}
+	in := &Inbox{db: db, now: now}
+	var early int64
+	if err := db.Read().QueryRowContext(ctx, `SELECT count(*) FROM inbox_early`).Scan(&early); err != nil {
+		return nil, fmt.Errorf("read the inbox: %w", err)
+	}
+	in.early.Store(early)
+	return in, nil
 }
 
 // state is how far an event came.
@@ -100,6 +115,14 @@ func (in *Inbox) prune(ctx context.Context, tx *sql.Tx) error {
 func (in *Inbox) Begin(ctx context.Context, t chat.Turn) error {
 	return in.set(ctx, "begin turn", t.Cause, func(tx *sql.Tx, id chat.EventID) error {
 		_, err := tx.ExecContext(ctx, `UPDATE inbox SET state = ?, turn = ? WHERE id = ? AND state <> 'done'`, begun, t.ID, id)
+		return err
+	})
+}
+
+// Return notes that a turn did not take an event up after all: after a crash it is taken again.
+func (in *Inbox) Return(ctx context.Context, evs ...chat.Event) error {
+	return in.set(ctx, "return event", evs, func(tx *sql.Tx, id chat.EventID) error {
+		_, err := tx.ExecContext(ctx, `UPDATE inbox SET state = ?, turn = '' WHERE id = ? AND state = ?`, waiting, id, begun)
 		return err
 	})
 }

@@ -111,6 +111,9 @@ func (o *Outbox) say(ctx context.Context, t chat.Turn, p platform.Platform, a ch
 		return chat.Receipt{}, err
 	}
 	a.Text, a.Turn = o.deps.Vault.Mask(a.Text), t.ID
+	if o.detached(t, a.ReplyTo) {
+		a.ReplyTo = ""
+	}
 	rows := o.rows(t, p, a)
 	if len(rows) == 0 {
 		release()
@@ -196,6 +199,9 @@ func (o *Outbox) edit(ctx context.Context, t chat.Turn, p platform.Platform, a c
 func (o *Outbox) react(ctx context.Context, t chat.Turn, p platform.Platform, a chat.React) (chat.Receipt, error) {
 	if !p.Abilities().React {
 		return chat.Receipt{}, tool.Bad("there are no reactions on %s", t.Place.Platform)
+	}
+	if o.detached(t, a.Message) {
+		return chat.Receipt{}, tool.Bad("the person took that message back; there is nothing to react to")
 	}
 	release, err := o.reserve(t, reactions)
 	if err != nil {

@@ -42,6 +42,9 @@ type tally struct {
 	text   string
 	anchor chat.MessageID // what the reply answers
 	parts  int            // in how many messages the reply went out
+
+	silent bool                    // it lets nothing more out
+	gone   map[chat.MessageID]bool // messages that were taken back: nothing answers them
 }
 
 // reserve takes a slot before anything is sent, so that two calls at once cannot both pass; release gives it
@@ -54,12 +57,16 @@ func (o *Outbox) reserve(t chat.Turn, what counted) (release func(), err error) 
 	if !ok {
 		return nil, fmt.Errorf("a turn of kind %q may not speak", t.Kind)
 	}
-	full := false
+	full, silent := false, false
 	o.count(t, func(c *tally) {
-		if full = c.used[what] >= limits[what]; !full {
+		silent = c.silent
+		if full = c.used[what] >= limits[what]; !full && !silent {
 			c.used[what]++
 		}
 	})
+	if silent {
+		return nil, tool.Fault{Status: 410, Say: "the person took the message back; nothing more is said to it. Stop here"}
+	}
 	if full {
 		return nil, tool.Fault{Status: 429, Say: spent[what]}
 	}
@@ -97,6 +104,28 @@ func (o *Outbox) Deeds(t chat.Turn) (replied, reacted bool) {
 func (o *Outbox) Reply(id chat.TurnID) (reply chat.MessageID) {
 	o.count(chat.Turn{ID: id}, func(c *tally) { reply = c.reply })
 	return reply
+}
+
+// Silence lets nothing more of a turn out, and reports whether nothing was let out before.
+func (o *Outbox) Silence(t chat.Turn) (nothing bool) {
+	o.count(t, func(c *tally) { c.silent, nothing = true, c.used == [kinds]int{} })
+	return nothing
+}
+
+// Detach makes what a turn says from now on answer no message that was taken back.
+func (o *Outbox) Detach(t chat.Turn, gone chat.MessageID) {
+	o.count(t, func(c *tally) {
+		if c.gone == nil {
+			c.gone = map[chat.MessageID]bool{}
+		}
+		c.gone[gone] = true
+	})
+}
+
+// detached reports whether a message that a turn answers was taken back.
+func (o *Outbox) detached(t chat.Turn, id chat.MessageID) (gone bool) {
+	o.count(t, func(c *tally) { gone = c.gone[id] })
+	return gone
 }
 
 // Forget drops what was counted for a turn that has ended.

@@ -9,6 +9,7 @@ const (
 	CutOff        Key = "cutOff"        // a restart came between; the message has to be sent again
 	LostReply     Key = "lostReply"     // a restart came between; whether the reply went out is not known
 	InLine        Key = "inLine"        // ahead: how many are answered before
+	EditedAtWork  Key = "editedAtWork"  // a message was edited while a turn works on it: what to do
 	Busy          Key = "busy"          // too many wait already: this one was not taken
 	NoAgent       Key = "noAgent"       // next: what the operator can do
 	Stopped       Key = "stopped"       // /stop ended something
@@ -160,7 +161,7 @@ const (
 
 // keys lists every key with its placeholders.
 var keys = map[Key][]string{
-	Sorry: nil, CutOff: nil, LostReply: nil, InLine: {"ahead"}, Busy: nil, NoAgent: {"next"},
+	Sorry: nil, CutOff: nil, LostReply: nil, InLine: {"ahead"}, EditedAtWork: nil, Busy: nil, NoAgent: {"next"},
 	Stopped: nil, NothingToStop: nil, CommandFailed: {"command"}, OwnerOnly: {"command"},
 
 	HelpHeader: nil, HelpHelp: nil, HelpRemember: nil, HelpRecall: nil, HelpMemories: nil, HelpForget: nil,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,13 +24,14 @@ type table struct {
 	mu   sync.Mutex
 	log  []string
 	held map[string]chan struct{}
+
+	during func() // runs in Steer
 }
 
 func (d *table) Room(ev chat.Event) chat.RoomKey { return chat.NewRoomKey(ev.Place.ID) }
 
 func (d *table) Attend(ctx context.Context, t chat.Turn) (desk.Result, error) {
-	ev, _ := t.Trigger()
-	text := ev.Text()
+	text := words(t)
 	d.note("start " + text)
 	switch {
 	case strings.HasPrefix(text, "wait"):
@@ -71,33 +73,61 @@ type rig struct {
 	*Rooms
 	desk *table
 	errs []error
-	mu   sync.Mutex
+
+	causes []string
+	mu     sync.Mutex
 }
 
-func open(t *testing.T) *rig {
+// answered is what the turns that ended had to answer.
+func (r *rig) answered() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.causes)
+}
+
+// words are what a turn answers.
+func words(t chat.Turn) string {
+	var all []string
+	for _, ev := range t.Cause {
+		all = append(all, ev.Text())
+	}
+	return strings.Join(all, "+")
+}
+
+func open(t *testing.T) *rig { return with(t, Config{}) }
+
+func with(t *testing.T, cfg Config) *rig {
 	r := &rig{desk: &table{held: map[string]chan struct{}{}}}
 	hooks := Hooks{
+		Handing: func(_ context.Context, _ chat.Turn, ev chat.Event) error {
+			r.desk.note("handing " + ev.Text())
+			return nil
+		},
+		Handed:   func(_ context.Context, _ chat.Turn, ev chat.Event) { r.desk.note("handed " + ev.Text()) },
+		Returned: func(_ context.Context, ev chat.Event) { r.desk.note("returned " + ev.Text()) },
 		Began: func(_ context.Context, turn chat.Turn) error {
 			if ev, _ := turn.Trigger(); ev.Text() == "no disk" {
 				return errors.New("disk full")
 			}
 			return nil
 		},
-		Ended: func(ctx context.Context, _ chat.Turn, _ time.Duration, _ desk.Result, err error) {
+		Ended: func(ctx context.Context, turn chat.Turn, _ time.Duration, _ desk.Result, err error) {
 			if ctx.Err() != nil {
 				t.Error("the last words of a turn must not be cut off")
 			}
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.errs = append(r.errs, err)
+			r.causes = append(r.causes, words(turn))
 		},
 	}
-	r.Rooms = New(t.Context(), r.desk, hooks, time.Now)
+	r.Rooms = New(t.Context(), cfg, r.desk, hooks, time.Now)
 	return r
 }
 
 func event(place, text string) chat.Event {
-	return chat.Event{ID: chat.EventID(text), Place: chat.Place{Platform: "net", ID: place}, Body: chat.Said{Text: text}}
+	return chat.Event{ID: chat.EventID(text), Message: chat.MessageID(text), Place: chat.Place{Platform: "net", ID: place},
+		At: time.Now(), Body: chat.Said{Text: text}}
 }
 
 func (r *rig) post(t *testing.T, place, text string, ahead int) {
@@ -146,7 +176,7 @@ func TestAFullRoomIsBusy(t *testing.T) {
 		if outcome, _ := r.Post(event("a", "one too many"), chat.Owner); outcome != chat.Busy {
 			t.Fatal(outcome)
 		}
-		r.Resume(event("a", "accepted long ago"), chat.Owner)
+		r.Resume(func(chat.Event) chat.Trust { return chat.Owner }, event("a", "accepted long ago"))
 		if l := r.Load(); l.Waiting != queueLimit+1 {
 			t.Fatal(l)
 		}
