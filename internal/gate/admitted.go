@@ -4,8 +4,8 @@ import "familiar/internal/chat"
 
 // admitted lets in, in private, a person whom an owner admitted. In company the policy decides as for anybody: whoever
 // may talk to us alone was not asked into every group, and the groups were not asked either.
-func admitted(g *Gate, ev chat.Event) opinion {
-	if ev.Place.Private() && g.admitted(ev.From) {
+func admitted(r *rules, ev chat.Event) opinion {
+	if ev.Place.Private() && r.admitted(ev.From) {
 		return letIn("admitted", "an owner admitted the author")
 	}
 	return opinion{}

@@ -6,6 +6,7 @@
 package gate
 
 import (
+	"sync/atomic"
 	"time"
 
 	"familiar/internal/chat"
@@ -24,11 +25,17 @@ type Verdict struct {
 
 // Gate holds the rules of one bot. Safe for concurrent use.
 type Gate struct {
-	policy  Policy
-	entries []entry
-	owners  []chat.Person
-	limiter *Limiter // nil when rates are not limited
+	rules    atomic.Pointer[rules]
+	limiter  *Limiter // counts on when the rules change
+	admitted func(chat.Person) bool
+}
 
+// rules are what one configuration says. They never change; Reload puts others in their place.
+type rules struct {
+	policy   Policy
+	entries  []entry
+	owners   []chat.Person
+	limiter  *Limiter // nil when rates are not limited
 	admitted func(chat.Person) bool
 }
 
@@ -39,7 +46,7 @@ type opinion struct {
 }
 
 // rule looks at an event; the zero opinion means that it has none.
-type rule func(g *Gate, ev chat.Event) opinion
+type rule func(r *rules, ev chat.Event) opinion
 
 // New builds the gate of a bot from a checked configuration. Entries that Check would drop are left out here too.
 // An owner without an id is nobody. admitted says whom an owner admitted; it is asked for each event and must not
@@ -48,23 +55,31 @@ func New(c Config, owners []chat.Person, admitted func(chat.Person) bool) *Gate 
 	if admitted == nil {
 		admitted = func(chat.Person) bool { return false }
 	}
-	g := &Gate{policy: c.ReplyPolicy, admitted: admitted}
+	g := &Gate{limiter: NewLimiter(0, 0, 0), admitted: admitted}
+	g.Reload(c, owners)
+	return g
+}
+
+// Reload puts the rules of another checked configuration in place of the present ones, at once: an event is judged by
+// the one or by the other. What was counted of each person's requests stays.
+func (g *Gate) Reload(c Config, owners []chat.Person) {
+	r := &rules{policy: c.ReplyPolicy, admitted: g.admitted}
 	for _, raw := range c.Channels {
 		if e, err := parseEntry(raw); err == nil && !bool(raw.Disabled) {
-			g.entries = append(g.entries, e)
+			r.entries = append(r.entries, e)
 		}
 	}
 	for _, owner := range owners {
 		if owner.ID != "" && owner.Platform != "" {
-			g.owners = append(g.owners, owner)
+			r.owners = append(r.owners, owner)
 		}
 	}
-	if c.RateLimit.Enabled {
-		g.limiter = NewLimiter(c.RateLimit.MaxRequestsPerWindow,
-			time.Duration(c.RateLimit.WindowMs)*time.Millisecond,
-			time.Duration(c.RateLimit.CooldownMs)*time.Millisecond)
+	if limit := c.RateLimit; limit.Enabled {
+		g.limiter.Reload(limit.MaxRequestsPerWindow, time.Duration(limit.WindowMs)*time.Millisecond,
+			time.Duration(limit.CooldownMs)*time.Millisecond)
+		r.limiter = g.limiter
 	}
-	return g
+	g.rules.Store(r)
 }
 
 // Early runs the rules that keep no state, in this order. It must be asked before anything of the event is stored.
@@ -77,9 +92,10 @@ func (g *Gate) Judge(ev chat.Event) Verdict {
 	return g.ask(ev, ownSource, owner, rate)
 }
 
-func (g *Gate) ask(ev chat.Event, rules ...rule) Verdict {
-	for _, r := range rules {
-		if o := r(g, ev); o.final {
+func (g *Gate) ask(ev chat.Event, all ...rule) Verdict {
+	r := g.rules.Load()
+	for _, one := range all {
+		if o := one(r, ev); o.final {
 			return o.verdict
 		}
 	}

@@ -13,21 +13,21 @@ const (
 )
 
 // policy applies the reply policy to the kind of place at hand. A policy that it does not know denies.
-func policy(g *Gate, ev chat.Event) opinion {
+func policy(r *rules, ev chat.Event) opinion {
 	switch {
-	case g.policy == ReplyAll:
+	case r.policy == ReplyAll:
 		return letIn("policy", "replyPolicy all")
-	case g.policy == ReplyPublic && overheard(ev.Place):
+	case r.policy == ReplyPublic && overheard(ev.Place):
 		return letIn("policy", "replyPolicy public, in a public place")
 	}
-	if g.policy == ReplyPublic || g.policy == ReplyChannels {
-		for _, e := range g.entries {
+	if r.policy == ReplyPublic || r.policy == ReplyChannels {
+		for _, e := range r.entries {
 			if e.matches(ev) {
 				return letIn("policy", "entry "+e.id)
 			}
 		}
 	}
-	o := turnAway("policy", chat.Refused, "replyPolicy "+string(g.policy)+", and no entry matches")
+	o := turnAway("policy", chat.Refused, "replyPolicy "+string(r.policy)+", and no entry matches")
 	o.verdict.Stranger = stranger(ev)
 	return o
 }

@@ -8,26 +8,26 @@ import (
 )
 
 // rate refuses a person who asks too often. Only messages count: they are what starts an agent.
-func rate(g *Gate, ev chat.Event) opinion {
-	limited, why := g.limits(ev)
+func rate(r *rules, ev chat.Event) opinion {
+	limited, why := r.limits(ev)
 	if !limited && why == "" {
 		return opinion{}
 	}
 	if !limited {
 		return letIn("rate", why)
 	}
-	if quota := g.limiter.Take(ev.From); !quota.Allowed {
+	if quota := r.limiter.Take(ev.From); !quota.Allowed {
 		return turnAway("rate", chat.Refused, "too many requests; heard again at "+quota.Until.UTC().Format(time.RFC3339))
 	}
 	return opinion{}
 }
 
 // limits reports whether the rate of the event's author is limited; why names what lifts the limit, if something does.
-func (g *Gate) limits(ev chat.Event) (limited bool, why string) {
-	if _, said := ev.Body.(chat.Said); !said || g.limiter == nil {
+func (r *rules) limits(ev chat.Event) (limited bool, why string) {
+	if _, said := ev.Body.(chat.Said); !said || r.limiter == nil {
 		return false, ""
 	}
-	for _, e := range g.entries {
+	for _, e := range r.entries {
 		if (e.kind == account || e.bypass) && e.matches(ev) {
 			return false, "entry " + e.id + " is not limited"
 		}
@@ -37,8 +37,9 @@ func (g *Gate) limits(ev chat.Event) (limited bool, why string) {
 
 // Limited reports whether the event counted against its author's rate.
 func (g *Gate) Limited(ev chat.Event) bool {
-	limited, _ := g.limits(ev)
-	return limited && !g.owns(ev.From)
+	r := g.rules.Load()
+	limited, _ := r.limits(ev)
+	return limited && !r.owns(ev.From)
 }
 
 // Quota is what is left to one person.
@@ -54,10 +55,10 @@ type Quota struct {
 type Limiter struct {
 	Now func() time.Time // time.Now when nil; set it before the first call
 
+	mu               sync.Mutex
 	most             int
 	window, cooldown time.Duration
 
-	mu     sync.Mutex
 	people map[someone]*record
 	swept  time.Time
 }
@@ -74,6 +75,13 @@ const (
 	sweepEvery = time.Hour
 	mostPeople = 100_000 // about 30 MB at ten requests each, far above what one bot meets in an hour
 )
+
+// Reload changes the numbers and keeps what was counted: nobody is heard earlier, or less, for the change alone.
+func (l *Limiter) Reload(most int, window, cooldown time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.most, l.window, l.cooldown = most, window, cooldown
+}
 
 // NewLimiter returns a limiter of most requests in each window.
 func NewLimiter(most int, window, cooldown time.Duration) *Limiter {

@@ -9,13 +9,14 @@ func (g *Gate) Trust(ev chat.Event) chat.Trust {
 	if _, noticed := ev.Body.(chat.Noticed); noticed {
 		return chat.Foreign
 	}
-	if g.owns(ev.From) {
+	r := g.rules.Load()
+	if r.owns(ev.From) {
 		return chat.Owner
 	}
-	if g.admitted(ev.From) {
+	if r.admitted(ev.From) {
 		return chat.Known
 	}
-	for _, e := range g.entries {
+	for _, e := range r.entries {
 		if e.kind == account && e.matches(ev) {
 			return chat.Known
 		}
@@ -26,7 +27,7 @@ func (g *Gate) Trust(ev chat.Event) chat.Trust {
 // Yolo reports whether the first entry that matches the event asks for no permission questions, and which kind of
 // entry decided: account_config, channel_config or none, as the audit names it.
 func (g *Gate) Yolo(ev chat.Event) (bool, string) {
-	for _, e := range g.entries {
+	for _, e := range g.rules.Load().entries {
 		if !e.matches(ev) {
 			continue
 		}
