@@ -99,7 +99,7 @@ func up(cmd *cobra.Command, f upFlags) (err error) {
 	}
 	ctx, leave := untilSignal(cmd.Context(), logs.Logger)
 	defer leave()
-	h, err := host.Open(ctx, host.Options{Instance: inst, Loaded: loaded, Vault: vault, Log: logs.Logger, Token: token})
+	h, err := host.Open(ctx, host.Options{Instance: inst, Loaded: loaded, Vault: vault, Log: logs.Logger, Token: token, Version: versionOf()})
 	switch {
 	case err != nil && ctx.Err() != nil: // asked to leave before it was there, which is no failure
 		logs.Info("left before it was ready", "err", err)

@@ -21,6 +21,7 @@ import (
 	"familiar/internal/llm"
 	"familiar/internal/logging"
 	"familiar/internal/memory"
+	"familiar/internal/metrics"
 	"familiar/internal/outbox"
 	"familiar/internal/platform/web"
 	"familiar/internal/rehearsal"
@@ -43,6 +44,7 @@ type Config struct {
 	Server    Server            `yaml:"server" doc:"the one listener: page, HTTP interface, webhooks"`
 	SkillAPI  toolserver.Config `yaml:"skillApi" doc:"the listener on which agents call tools"`
 	Health    Health            `yaml:"health" doc:"a second listener with nothing but probes"`
+	Metrics   metrics.Config    `yaml:"metrics" doc:"what is counted, for a Prometheus server to fetch"`
 	Memory    memory.Config     `yaml:"memory" doc:"what an agent is told of the past"`
 	Logging   logging.Config    `yaml:"logging" doc:"what the program tells its operator"`
 	Skill     Skill             `yaml:"skill" doc:"what the tools of an agent may do"`
@@ -92,6 +94,7 @@ func Defaults() Config {
 		Server:    defaultServer(),
 		SkillAPI:  toolserver.Defaults(),
 		Health:    defaultHealth(),
+		Metrics:   metrics.Defaults(),
 		Memory:    memory.Defaults(),
 		Logging:   logging.Defaults(),
 		Skill:     defaultSkill(),
@@ -124,6 +127,7 @@ func (c *Config) Check(r *setting.Report) {
 	c.Server.Check(r.At("server"))
 	c.SkillAPI.Check(r.At("skillApi"))
 	c.Health.Check(r.At("health"))
+	c.Metrics.Check(r.At("metrics"))
 	c.Memory.Check(r.At("memory"))
 	c.Logging.Check(r.At("logging"))
 	c.Skill.Check(r.At("skill"))

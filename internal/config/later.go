@@ -18,7 +18,7 @@ var (
 	laterDesks     = []string{"workbench", "steward"}
 	laterKeys      = []string{
 		"llm.triageModel", "llm.subagents", "skills", "workbench", "steward", "google",
-		"github", "weather", "home", "store", "metrics",
+		"github", "weather", "home", "store",
 		"bot.persona", "bot.assistantPersona", "bot.workspace",
 		"agent.permissions", "agent.sandbox.networkIsolation",
 		"access.allowedUsers", "access.allowedChats", "access.requireMentionInGroup",

@@ -7,6 +7,9 @@ import (
 	"familiar/internal/chat"
 )
 
+// RateRule is the name of the rule that refuses whoever asks too often, as verdicts carry it.
+const RateRule = "rate"
+
 // rate refuses a person who asks too often. Only messages count: they are what starts an agent.
 func rate(r *rules, ev chat.Event) opinion {
 	limited, why := r.limits(ev)
@@ -14,10 +17,10 @@ func rate(r *rules, ev chat.Event) opinion {
 		return opinion{}
 	}
 	if !limited {
-		return letIn("rate", why)
+		return letIn(RateRule, why)
 	}
 	if quota := r.limiter.Take(ev.From); !quota.Allowed {
-		return turnAway("rate", chat.Refused, "too many requests; heard again at "+quota.Until.UTC().Format(time.RFC3339))
+		return turnAway(RateRule, chat.Refused, "too many requests; heard again at "+quota.Until.UTC().Format(time.RFC3339))
 	}
 	return opinion{}
 }

@@ -92,10 +92,13 @@ func (h *Host) agentDeps() (acp.Deps, error) {
 	if err := skill.Lay(skills, found); err != nil {
 		return acp.Deps{}, err
 	}
+	for _, s := range found {
+		h.laid = append(h.laid, s.Name)
+	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "" // nobody is signed in then
 	}
 	return acp.Deps{Log: h.log.With("module", "Agent"), Vault: h.Vault, Enter: h.folders.Enter, Door: h.doors.Admit,
-		Skills: skills, Home: home, Parent: os.Environ()}, nil
+		Skills: skills, Home: home, Parent: os.Environ(), Idle: h.count.IdleTimeout}, nil
 }

@@ -29,6 +29,7 @@ func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
 	if !fresh {
 		return chat.Repeat
 	}
+	h.countHeard(ev)
 	if v := h.gate.Judge(ev); v.Decided {
 		h.close(ctx, ev)
 		return h.turnAway(ev, v)
@@ -61,6 +62,9 @@ func (h *Host) turnAway(ev chat.Event, v gate.Verdict) chat.Outcome {
 	h.log.Info("not heard", chat.KeyEvent, ev.ID, chat.KeyPlatform, ev.Place.Platform,
 		chat.KeyPerson, ev.From.ID, chat.KeyRule, v.Rule, "why", v.Why)
 	h.audit.Refused(ev, v.Rule)
+	if v.Rule == gate.RateRule {
+		h.count.RateLimited(ev.Place.Platform)
+	}
 	return v.Outcome
 }
 

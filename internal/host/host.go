@@ -25,6 +25,7 @@ import (
 	"familiar/internal/instance"
 	"familiar/internal/login"
 	"familiar/internal/memory"
+	"familiar/internal/metrics"
 	"familiar/internal/outbox"
 	"familiar/internal/pairing"
 	"familiar/internal/phrase"
@@ -45,7 +46,8 @@ type Host struct {
 	log   *slog.Logger
 	now   func() time.Time
 	since time.Time
-	self  string // our own executable, resolved
+	self  string           // our own executable, resolved
+	count *metrics.Metrics // nil when metrics are off
 
 	phrases   phrase.Book
 	data      io.Closer // the hold on what people's files lie in
@@ -67,6 +69,7 @@ type Host struct {
 	agent     agent.Agent
 	external  *acp.Agent // the same, when it is one in a process of its own
 	own       *builtin   // the same, when it is our own
+	laid      []string   // the skills that lie there for it
 	rooms     *room.Rooms
 	commands  *command.Commands
 	login     *login.Login
@@ -85,6 +88,7 @@ type Options struct {
 	Vault    *secret.Vault
 	Log      *slog.Logger
 	Token    secret.Value
+	Version  string // of the build, as metrics tell it; may be empty
 
 	// For tests and benches: who thinks in place of the configured agent, and a network beside the configured ones.
 	Agent   agent.Agent
@@ -100,7 +104,7 @@ func Open(ctx context.Context, o Options) (_ *Host, err error) {
 			err = errors.Join(err, h.release())
 		}
 	}()
-	for _, build := range []func(context.Context) error{h.openStores, h.openSpine, h.openMind, h.openDoors} {
+	for _, build := range []func(context.Context) error{h.openMetrics, h.openStores, h.openSpine, h.openMind, h.openDoors} {
 		if err := build(ctx); err != nil {
 			return nil, err
 		}
@@ -131,7 +135,8 @@ func (h *Host) openStores(ctx context.Context) (err error) {
 	}
 	h.memory = memory.Open(h.cfg.Memory, h.folders.Home, h.log.With("module", "Memory"))
 	h.notes = memory.OpenNotes(h.cfg.Memory, h.folders.Notes())
-	h.audit = audit.New(h.cfg.Audit, audit.Options{Dir: filepath.Join(data, "audit"), Folder: h.folders.Name, Log: h.log.With("module", "Audit")})
+	h.audit = audit.New(h.cfg.Audit, audit.Options{Dir: filepath.Join(data, "audit"), Folder: h.folders.Name,
+		Counted: h.count.AuditEntry, Log: h.log.With("module", "Audit")})
 	h.inbox, err = inbox.Open(ctx, h.db, h.now)
 	return err
 }
@@ -173,7 +178,7 @@ func (h *Host) openMind(ctx context.Context) (err error) {
 			return fmt.Errorf("open the agent: %w", err)
 		}
 	}
-	h.rooms = room.New(context.WithoutCancel(ctx), h.cfg.Access.Room, h.openDesk(), room.Hooks{Began: h.begin, Ended: h.ended,
+	h.rooms = room.New(context.WithoutCancel(ctx), h.cfg.Access.Room, h.openDesk(), room.Hooks{Began: h.beginSession, Ended: h.ended,
 		Handing: h.handing, Handed: h.handed, Returned: h.returned}, h.now)
 	h.commands = h.openCommands()
 	return nil
@@ -192,7 +197,7 @@ func (h *Host) openDoors(ctx context.Context) (err error) {
 		return err
 	}
 	if h.cfg.Health.Enabled {
-		h.probes, err = listen(ctx, "", h.cfg.Health.Port, probeRoutes(health))
+		h.probes, err = listen(ctx, "", h.cfg.Health.Port, h.probeRoutes(health))
 	}
 	return err
 }

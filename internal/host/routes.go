@@ -38,13 +38,15 @@ func (h *Host) routes(health *health) http.Handler {
 		return login.Via(r.Context()) != login.None
 	}}).Routes(page)
 	mux.Handle("/", h.login.Page(known(page)))
+	h.metricsRoute(mux, h.login.Require)
 	return bounded(mux)
 }
 
-// probeRoutes is the second listener: nothing but probes.
-func probeRoutes(health *health) http.Handler {
+// probeRoutes is the second listener: nothing but probes, and what a scraper reads.
+func (h *Host) probeRoutes(health *health) http.Handler {
 	mux := http.NewServeMux()
 	health.routes(mux)
+	h.metricsRoute(mux, func(open http.Handler) http.Handler { return open })
 	return bounded(known(mux))
 }
 
@@ -93,7 +95,7 @@ func (h *Host) health() *health {
 				return false
 			}
 		},
-		checks: []check{{"workspace", writable(h.Loaded.Path(h.cfg.Workspace.RepoPath))}, {"database", h.db.Read().PingContext}},
+		checks: h.readyChecks(),
 	}
 }
 

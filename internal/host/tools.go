@@ -27,6 +27,7 @@ func (h *Host) openBox() *tool.Box {
 // called records a tool call that has ended.
 func (h *Host) called(t chat.Turn, c tool.Call) {
 	h.audit.Note(t.ID, audit.NewSkillCall(c.Tool, c.Args, c.Took, c.Err))
+	h.countCall(c)
 	if operation, ok := memoryOperations[c.Tool]; ok && c.Err == nil {
 		visibility := memory.Public
 		if t.Place.Private() {
@@ -35,6 +36,7 @@ func (h *Host) called(t chat.Turn, c tool.Call) {
 		e := audit.MemoryOperation{Operation: operation, Visibility: string(visibility)}
 		e.MemoryID, e.Count = touched(c.Data)
 		h.audit.Note(t.ID, e)
+		h.count.MemoryOperation(operation, string(visibility))
 	}
 }
 
@@ -64,6 +66,7 @@ func (h *Host) delivered(t chat.Turn, a chat.Action, r chat.Receipt, err error) 
 	switch a := a.(type) {
 	case chat.Say:
 		h.audit.Note(t.ID, audit.NewReplySent(a.Text, a.Place.Platform))
+		h.countReply(t, a.Place.Platform)
 	case chat.Edit:
 		h.audit.Note(t.ID, audit.NewReplyEdited(string(r.Message), a.Text, a.Place.Platform))
 	}

@@ -16,6 +16,12 @@ import (
 // said about it, as to anybody who is not heard.
 var errNotHeard = errors.New("the author is not heard any more")
 
+// beginSession is begin for the turns that rooms run: only they are sessions, a command is none.
+func (h *Host) beginSession(ctx context.Context, t chat.Turn) error {
+	h.count.SessionBegan()
+	return h.begin(ctx, t)
+}
+
 // begin runs before the desk attends to a turn: from here on a crash must not run its cause again.
 func (h *Host) begin(ctx context.Context, t chat.Turn) error {
 	if ev, ok := t.Trigger(); ok && h.gate.Early(ev).Decided {
@@ -67,6 +73,7 @@ func (h *Host) ended(ctx context.Context, t chat.Turn, waited time.Duration, res
 		stage = chat.TurnFailed
 	}
 	h.logTurn(t, waited, res, err)
+	h.countSession(t, waited, err)
 	h.settle(ctx, t, stage, err)
 	h.outbox.Forget(t)
 }

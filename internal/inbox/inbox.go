@@ -173,6 +173,14 @@ type Entry struct {
 // Begun reports whether a turn had taken the event up.
 func (e Entry) Begun() bool { return e.Turn != "" }
 
+// Waiting counts the events that are not finished. It blocks for the disk only.
+func (in *Inbox) Waiting(ctx context.Context) (n int64, err error) {
+	if err := in.db.Read().QueryRowContext(ctx, `SELECT count(*) FROM inbox WHERE state <> 'done'`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count waiting events: %w", err)
+	}
+	return n, nil
+}
+
 // Left returns what was not finished, in the order of arrival. An entry that cannot be read any more is
 // finished and named in the error; the others are returned all the same.
 func (in *Inbox) Left(ctx context.Context) ([]Entry, error) {

@@ -81,7 +81,7 @@ var mayImport = map[string]string{
 	// The desks, the rooms, and the program around them.
 	"desk/companion": "agent audit briefing chat desk permission tool workspace",
 	"room":           "chat desk setting",
-	"config":         "agent/acp agent/loop attachment audit backup briefing chat gate llm logging memory outbox platform/web rehearsal room router secret setting toolserver workspace",
+	"config":         "agent/acp agent/loop attachment audit backup briefing chat gate llm logging memory metrics outbox platform/discord platform/misskey platform/web rehearsal remind research room router secret setting skill spontaneity toolserver upkeep workspace",
 	"control":        "secret",
 	"host":           "*",
 	"cli":            "agent/serve config control host instance llm logging phrase secret setting terminal",

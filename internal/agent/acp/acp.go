@@ -43,8 +43,9 @@ type Deps struct {
 	Home string
 	// Parent is our own environment, KEY=value, of which a few variables are handed on.
 	Parent []string
-	// Idle counts the outcomes of idle checks (OutcomeAlive, OutcomeDead, OutcomeGone); may be nil.
-	Idle func(outcome string)
+	// Idle counts the outcomes of idle checks (OutcomeAlive, OutcomeDead, OutcomeGone), by the platform of the person
+	// whom the agent works for; may be nil.
+	Idle func(platform, outcome string)
 }
 
 // ErrStart says that an agent's process does not start, or opens no conversation.
@@ -104,7 +105,7 @@ func New(cfg Config, p profile.Profile, deps Deps) (*Agent, error) {
 
 func newAgent(cfg Config, p profile.Profile, deps Deps) *Agent {
 	if deps.Idle == nil {
-		deps.Idle = func(string) {}
+		deps.Idle = func(string, string) {}
 	}
 	if deps.Door == nil {
 		deps.Door = func(tool.Caller) (tool.Door, error) { return tool.Door{}, nil }
@@ -199,7 +200,7 @@ func (a *Agent) admit(ctx context.Context, o agent.Opening) (*session, error) {
 
 // seat makes the session that has just taken a slot.
 func (a *Agent) seat(ctx context.Context, o agent.Opening) *session {
-	s := &session{agent: a, token: callerSession(o), over: make(chan struct{}), life: context.WithoutCancel(ctx)}
+	s := &session{agent: a, platform: o.Workspace.Platform, token: callerSession(o), over: make(chan struct{}), life: context.WithoutCancel(ctx)}
 	s.log = a.log.With(chat.KeySession, s.token)
 	a.mu.Lock()
 	defer a.mu.Unlock()

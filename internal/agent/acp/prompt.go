@@ -112,24 +112,27 @@ func (s *session) await(ctx context.Context, made *call) error {
 			return s.cancel(ctx, made)
 		case <-s.conn.dead:
 			if idle.Enabled && s.conn.silent() >= limit && !s.asking.Load() {
-				s.agent.deps.Idle(OutcomeGone)
+				s.idled(OutcomeGone)
 			}
 			return s.conn.gone()
 		case <-check:
 			switch {
 			case s.asking.Load() || s.conn.silent() < limit:
 			case probed || !s.probe(ctx, made):
-				s.agent.deps.Idle(OutcomeDead)
+				s.idled(OutcomeDead)
 				s.conn.fail(agent.ErrIdle)
 				return agent.ErrIdle
 			default:
 				probed = true
-				s.agent.deps.Idle(OutcomeAlive)
+				s.idled(OutcomeAlive)
 				s.conn.stamp()
 			}
 		}
 	}
 }
+
+// idled counts what became of a silent agent.
+func (s *session) idled(outcome string) { s.agent.deps.Idle(s.platform, outcome) }
 
 // probe cancels a silent turn, and reports whether the agent still takes what it is sent.
 func (s *session) probe(ctx context.Context, made *call) bool {

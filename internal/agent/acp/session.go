@@ -33,15 +33,16 @@ var (
 
 // session is one process and the one conversation with it.
 type session struct {
-	agent  *Agent
-	log    *slog.Logger
-	stand  *workspace.Stand
-	door   tool.Door
-	child  *child
-	conn   *conn
-	errors *stderr
-	token  string                     // the id that the skill API knows the session by
-	next   func(life context.Context) // what is done when the session has been closed; may be nil
+	agent    *Agent
+	log      *slog.Logger
+	stand    *workspace.Stand
+	door     tool.Door
+	child    *child
+	conn     *conn
+	errors   *stderr
+	platform string                     // of the person whom it works for
+	token    string                     // the id that the skill API knows the session by
+	next     func(life context.Context) // what is done when the session has been closed; may be nil
 
 	//nolint:containedctx // a conversation is closed by a call that has none; only its values are used
 	life    context.Context

@@ -52,7 +52,7 @@ func idling(t *testing.T, outcomes *[]string) (*fake, <-chan error, func()) {
 	cfg := Defaults()
 	cfg.PromptTimeoutMs = 0
 	a, made := faked(t, cfg, quiet())
-	a.deps.Idle = func(outcome string) { *outcomes = append(*outcomes, outcome) }
+	a.deps.Idle = func(_, outcome string) { *outcomes = append(*outcomes, outcome) }
 	s, f := openFake(t, a, made, "")
 	done := make(chan error, 1)
 	go func() {
