@@ -29,7 +29,7 @@ func (h *Host) openCommands() *command.Commands {
 		{Name: "/stop", Needs: chat.Public, Help: say(phrase.HelpStop), Run: h.stop},
 		{Name: "/status", Needs: owner, Help: say(phrase.HelpStatus), Run: h.status},
 	}
-	return command.New(hooks, append(table, h.peopleCommands()...)...)
+	return command.New(hooks, append(append(table, h.peopleCommands()...), h.approvalCommands()...)...)
 }
 
 // commanded says what a command came to, and finishes its event.

@@ -20,7 +20,7 @@ func (h *Host) openDesk() desk.Desk {
 		Agent: h.agent, Model: h.model, Box: h.box, Tools: companionTools,
 		Briefer: briefing.New(h.cfg.Agent.Briefing, bot, h.log.With("module", "Briefing")),
 		Sources: h.sources(), Audit: h.audit, Now: h.now, Log: h.log.With("module", "Companion"),
-		Session: h.session, Policy: h.policy, Yolo: h.gate.Yolo, Limited: h.gate.Limited, Deeds: h.outbox.Deeds, Show: h.show,
+		Session: h.session, Policy: h.policy, Ask: h.mayAsk, Yolo: h.gate.Yolo, Limited: h.gate.Limited, Deeds: h.outbox.Deeds, Show: h.show,
 	})
 }
 

@@ -11,6 +11,9 @@ import (
 // hear is the one way in: the spine, from top to bottom. Every source calls it, on its own goroutine; it
 // returns when the event is durable or turned away, and never waits for an agent.
 func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
+	if h.approvals.Foul(ev) {
+		return h.turnAway(ev, byProgram)
+	}
 	if v := h.gate.Early(ev); v.Decided {
 		if v.Stranger && h.cfg.Access.Pairing {
 			h.offer(ctx, ev)
@@ -35,7 +38,7 @@ func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
 		return h.turnAway(ev, v)
 	}
 	ev, there := h.overtaken(ctx, ev)
-	if !there || h.commands.Take(ctx, ev, h.gate.Trust(ev)) || h.rooms.Steer(ctx, ev, h.gate.Trust(ev)) {
+	if !there || h.answers(ctx, ev) || h.commands.Take(ctx, ev, h.gate.Trust(ev)) || h.rooms.Steer(ctx, ev, h.gate.Trust(ev)) {
 		return chat.Accepted
 	}
 	return h.post(ctx, ev)

@@ -16,6 +16,7 @@ import (
 
 	"familiar/internal/agent"
 	"familiar/internal/agent/acp"
+	"familiar/internal/approval"
 	"familiar/internal/audit"
 	"familiar/internal/command"
 	"familiar/internal/config"
@@ -72,6 +73,8 @@ type Host struct {
 	laid      []string   // the skills that lie there for it
 	rooms     *room.Rooms
 	commands  *command.Commands
+	approvals *approval.Approvals
+	deeds     *approval.Deeds
 	login     *login.Login
 
 	pages   *server // the one listener
@@ -93,6 +96,7 @@ type Options struct {
 	// For tests and benches: who thinks in place of the configured agent, and a network beside the configured ones.
 	Agent   agent.Agent
 	Network platform.Platform
+	Tools   []tool.Tool // beside our own
 }
 
 // Open builds a bot and takes its ports. When it fails, nothing is left open.
@@ -164,6 +168,9 @@ func (h *Host) openSpine(ctx context.Context) (err error) {
 
 // openMind opens whoever thinks, and what they think with.
 func (h *Host) openMind(ctx context.Context) (err error) {
+	if err := h.openApprovals(ctx); err != nil {
+		return err
+	}
 	h.box = h.openBox()
 	h.doors = toolserver.New(h.cfg.SkillAPI, h.log.With("module", "Tools"))
 	if err := h.doors.Listen(ctx); err != nil {

@@ -45,6 +45,9 @@ func (h *Host) recover(ctx context.Context, left []inbox.Entry) error {
 	for _, l := range lost {
 		unsure[l.Event] = true
 	}
+	if err := h.approvals.Recover(ctx); err != nil {
+		h.log.Error("some questions of the last run could not be settled", chat.KeyErr, err)
+	}
 	h.resume(ctx, left)
 	for _, cut := range byTurn(left) {
 		if err := h.cutOff(ctx, cut, unsure); err != nil {
@@ -71,7 +74,7 @@ func (h *Host) resume(ctx context.Context, left []inbox.Entry) {
 		}
 		ev, there := h.overtaken(ctx, e.Event)
 		said, _ := ev.Body.(chat.Said)
-		if there && (!said.Revised.IsZero() || !h.commands.Take(ctx, ev, h.gate.Trust(ev))) {
+		if there && (!said.Revised.IsZero() || !h.answers(ctx, ev) && !h.commands.Take(ctx, ev, h.gate.Trust(ev))) {
 			wait = append(wait, ev)
 		}
 	}
@@ -99,6 +102,9 @@ func byTurn(left []inbox.Entry) (turns [][]chat.Event) {
 // cutOff settles what a turn that was cut off had to answer: one answer is an answer to all of it, and so is one
 // sentence where there was none.
 func (h *Host) cutOff(ctx context.Context, evs []chat.Event, unsure map[chat.EventID]bool) error {
+	if h.reported(ctx, evs[len(evs)-1]) {
+		return nil
+	}
 	replied, doubt := false, false
 	for _, ev := range evs {
 		answered, err := h.outbox.Replied(ctx, ev.ID)

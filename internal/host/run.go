@@ -55,6 +55,7 @@ func (h *Host) takeDown(ctx context.Context, sources *sync.WaitGroup) {
 	grace, cancel := context.WithTimeout(ctx, time.Duration(h.cfg.Server.ShutdownMs)*time.Millisecond)
 	defer cancel()
 	h.rooms.Close(grace)
+	h.deeds.Close(grace)
 	close(h.closing)
 }
 

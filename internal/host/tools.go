@@ -21,7 +21,7 @@ func (h *Host) openBox() *tool.Box {
 	all = append(all, memory.Tools(h.memory, h.notes)...)
 	all = append(all, h.outbox.Tools()...)
 	all = append(all, h.history.Tools(h.outbox.Reply)...)
-	return tool.NewBox(h.called, all...)
+	return tool.NewAskingBox(h.approvals.Asks, h.called, append(all, h.Tools...)...)
 }
 
 // called records a tool call that has ended.

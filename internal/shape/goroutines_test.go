@@ -8,6 +8,7 @@ import (
 // starters are the files that may start a goroutine (a go statement, or the Go method of a group), each with
 // who waits for what it starts.
 var starters = map[string]string{
+	"internal/approval/deeds.go":        "Close waits for every deed",
 	"internal/agent/acp/acp.go":         "Open waits for its watch of the end, Close for every session that it ends",
 	"internal/agent/acp/spare.go":       "Close waits for the tenders of those that wait, a tender for what heeds its start",
 	"internal/agent/acp/open.go":        "the session's Close waits for the watch of its process",

@@ -61,6 +61,7 @@ var mayImport = map[string]string{
 	// Decisions and features: what Familiar does with what it hears. None imports another.
 	"gate":        "chat setting",
 	"permission":  "agent",
+	"approval":    "chat phrase secret sqlite tool",
 	"command":     "chat",
 	"history":     "chat platform sqlite tool",
 	"memory":      "chat journal setting tool",
