@@ -1,5 +1,3 @@
-// Package remind reminds people of what they asked to be reminded of. So far it holds the settings alone; a
-// configuration that switches them on is refused until the feature is there.
 package remind
 
 import (

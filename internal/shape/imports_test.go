@@ -74,7 +74,7 @@ var mayImport = map[string]string{
 	"console":     "answer",
 	"attachment":  "setting",
 	"backup":      "secret setting",
-	"remind":      "setting",
+	"remind":      "chat clock journal setting tool",
 	"research":    "setting",
 	"spontaneity": "setting",
 	"upkeep":      "setting",
