@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -85,4 +86,46 @@ func (r *refusals) close() error {
 	file := r.file
 	r.file = nil
 	return shut(file)
+}
+
+// Refusal is one event that was turned away.
+type Refusal struct {
+	At                             time.Time
+	Rule, Event, Kind              string
+	Platform, Place, From, Message string
+}
+
+// Refusals reads who was turned away, oldest first. Where nobody was, there is no file, and none are returned.
+func Refusals(dir string, want Wanted) ([]Refusal, error) {
+	var all []Refusal
+	for _, name := range []string{refusedFile + ".1", refusedFile} {
+		_, err := journal.Replay(filepath.Join(dir, name), func(text []byte) error {
+			var raw refusedJSON
+			at, err := time.Time{}, json.Unmarshal(text, &raw)
+			if err == nil {
+				at, err = time.Parse(iso, raw.TS)
+			}
+			if err != nil {
+				return journal.ErrSkip
+			}
+			if want.takes(raw.Platform+"/"+raw.From, "", at) {
+				all = append(all, Refusal{at, raw.Rule, raw.Event, raw.Kind, raw.Platform, raw.Place, raw.From, raw.Message})
+			}
+			return nil
+		})
+		if err = orGone(err); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// MarshalJSON writes the refusal as it stands in the file.
+func (r Refusal) MarshalJSON() ([]byte, error) {
+	return json.Marshal(refusedJSON{r.At.UTC().Format(iso), r.Rule, r.Event, r.Kind, r.Platform, r.Place, r.From, r.Message})
+}
+
+// Retell says it in words.
+func (r Refusal) Retell() Sentence {
+	return Sentence{At: r.At, Text: fmt.Sprintf("turned away %s of %s/%s in %s: the rule %s", r.Kind, r.Platform, r.From, r.Place, r.Rule), Mood: Bad}
 }

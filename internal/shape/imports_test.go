@@ -85,7 +85,7 @@ var mayImport = map[string]string{
 	"config":         "agent/acp agent/loop attachment audit backup briefing chat gate llm logging memory metrics outbox platform/discord platform/misskey platform/web rehearsal remind research room router secret setting skill spontaneity toolserver upkeep workspace",
 	"control":        "secret",
 	"host":           "*",
-	"cli":            "agent/serve config control host instance llm logging phrase secret setting terminal",
+	"cli":            "agent/serve audit config control host instance llm logging phrase secret setting terminal",
 	"cmd/familiar":   "cli process",
 
 	// For tests and benches: the contracts of the seams, and scripted counterparts.

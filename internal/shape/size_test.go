@@ -21,6 +21,7 @@ const (
 var largePackages = map[string]string{
 	"agent/acp": "the connection, the session and the process of an agent share one life; see decision 005",
 	"config":    "the check, the environment, the example, the schema and the reference share one description; see decision 013",
+	"cli":       "one file a command, and none knows another; see decision 014",
 	"llm":       "two dialects of the wire share one reader, one watch and one set of problems; see decision 021",
 }
 
