@@ -24,6 +24,7 @@ import (
 	"familiar/internal/metrics"
 	"familiar/internal/outbox"
 	"familiar/internal/platform/web"
+	"familiar/internal/platform/webhook"
 	"familiar/internal/rehearsal"
 	"familiar/internal/router"
 	"familiar/internal/setting"
@@ -56,9 +57,10 @@ type Config struct {
 
 // Platforms has one section for each platform that this build has.
 type Platforms struct {
-	Web     web.Config `yaml:"web" doc:"the chat page of this bot"`
-	Discord Discord    `yaml:"discord" doc:"a bot account on Discord"`
-	Misskey Misskey    `yaml:"misskey" doc:"an account on a Misskey instance"`
+	Web     web.Config     `yaml:"web" doc:"the chat page of this bot"`
+	Discord Discord        `yaml:"discord" doc:"a bot account on Discord"`
+	Misskey Misskey        `yaml:"misskey" doc:"an account on a Misskey instance"`
+	Webhook webhook.Config `yaml:"webhook" doc:"signed messages of programs of your own"`
 }
 
 // Agent is the section agent: what the process needs, and what the bot tells it.
@@ -88,7 +90,7 @@ func Defaults() Config {
 		Agent: Agent{Config: acp.Defaults(), Briefing: briefing.Defaults(), SkillsDir: "skills",
 			ModelRouting: router.Defaults(), DryRun: rehearsal.Defaults()},
 		LLM:       LLM{Config: llm.Defaults(), Budgets: loop.Defaults()},
-		Platforms: Platforms{Web: web.Defaults(), Discord: defaultDiscord(), Misskey: defaultMisskey()},
+		Platforms: Platforms{Web: web.Defaults(), Discord: defaultDiscord(), Misskey: defaultMisskey(), Webhook: webhook.Defaults()},
 		Access:    defaultAccess(),
 		Outbox:    outbox.Defaults(),
 		Server:    defaultServer(),
@@ -122,6 +124,7 @@ func (c *Config) Check(r *setting.Report) {
 	c.Platforms.Web.Check(r.At("platforms.web"))
 	c.Platforms.Discord.Check(r.At("platforms.discord"))
 	c.Platforms.Misskey.Check(r.At("platforms.misskey"))
+	c.Platforms.Webhook.Check(r.At("platforms.webhook"))
 	c.Access.Check(r.At("access"))
 	c.Outbox.Check(r.At("outbox"))
 	c.Server.Check(r.At("server"))

@@ -14,7 +14,7 @@ import (
 // apart from a mistyped word, so that nobody looks for the mistake in the spelling. A key that a section has is not
 // looked up here, so an entry that has been built does no harm.
 var (
-	laterPlatforms = []string{"telegram", "qq", "feishu", "wecom", "weixin", "webhook"}
+	laterPlatforms = []string{"telegram", "qq", "feishu", "wecom", "weixin"}
 	laterDesks     = []string{"workbench", "steward"}
 	laterKeys      = []string{
 		"llm.triageModel", "llm.subagents", "skills", "workbench", "steward", "google",

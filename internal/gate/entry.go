@@ -72,11 +72,13 @@ var grammar = map[string]map[target]func() *regexp.Regexp{
 	"discord": {account: snowflake, channel: snowflake},
 	"misskey": {account: word, channel: form(`^(?:note:|dm:|chat:)?[A-Za-z0-9_\-@.]{1,256}$`), timeline: form(`^self$`)},
 	"web":     {account: word, channel: form(`^[A-Za-z0-9_\-@.:]{1,256}$`)},
+	"webhook": {account: anything, channel: anything},
 }
 
 var (
 	snowflake = form(`^[0-9]{17,20}$`)
 	word      = form(`^[A-Za-z0-9_\-@.]{1,256}$`)
+	anything  = form(`^[^\s\p{C}](?:[^\t-\r\p{C}]{0,254}[^\s\p{C}])?$`) // the ids of a program are its own
 )
 
 // form compiles a pattern when it is first needed: a count such as {1,256} makes it large, and most bots list no
@@ -101,7 +103,7 @@ func parseEntry(raw Entry) (entry, error) {
 	kind, of, _ := strings.Cut(rest, "/")
 	kinds, ok := grammar[platform]
 	if !ok {
-		return entry{}, fmt.Errorf("%q names no platform that entries are known for (discord, misskey, web)", raw.ID)
+		return entry{}, fmt.Errorf("%q names no platform that entries are known for (discord, misskey, web, webhook)", raw.ID)
 	}
 	compiled, ok := kinds[target(kind)]
 	if !ok {

@@ -29,7 +29,7 @@ func (h *Host) openCommands() *command.Commands {
 		{Name: "/stop", Needs: chat.Public, Help: say(phrase.HelpStop), Run: h.stop},
 		{Name: "/status", Needs: owner, Help: say(phrase.HelpStatus), Run: h.status},
 	}
-	return command.New(hooks, append(append(table, h.peopleCommands()...), h.approvalCommands()...)...)
+	return command.New(hooks, append(append(table, h.peopleCommands()...), append(h.approvalCommands(), h.letterCommands()...)...)...)
 }
 
 // commanded says what a command came to, and finishes its event.
@@ -85,11 +85,11 @@ func (h *Host) stop(_ context.Context, t chat.Turn, _ string) (string, error) {
 	return h.phrases.Say(phrase.NothingToStop), nil
 }
 
-func (h *Host) status(context.Context, chat.Turn, string) (string, error) {
+func (h *Host) status(ctx context.Context, _ chat.Turn, _ string) (string, error) {
 	load, say := h.rooms.Load(), h.phrases.Say
 	lines := append(h.thinks(), say(phrase.StatusUptime, h.now().Sub(h.since).Round(time.Second)),
 		say(phrase.StatusRooms, load.Running), say(phrase.StatusWaiting, load.Waiting))
-	return "- " + strings.Join(lines, "\n- "), nil
+	return "- " + strings.Join(append(lines, h.letterLines(ctx)...), "\n- "), nil
 }
 
 // remembered is what the commands read of a memory.

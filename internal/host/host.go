@@ -31,6 +31,7 @@ import (
 	"familiar/internal/pairing"
 	"familiar/internal/phrase"
 	"familiar/internal/platform"
+	"familiar/internal/platform/webhook"
 	"familiar/internal/room"
 	"familiar/internal/router"
 	"familiar/internal/secret"
@@ -62,6 +63,7 @@ type Host struct {
 	router    *router.Router
 	inbox     *inbox.Inbox
 	platforms map[string]platform.Platform
+	webhook   *webhook.Webhook // nil when it is off
 	links     []*platform.Link
 	history   *history.History
 	outbox    *outbox.Outbox

@@ -28,6 +28,12 @@ func (h *Host) openPlatforms(ctx context.Context) (map[string]platform.Platform,
 		}
 		on[page.Name()] = page
 	}
+	if h.cfg.Platforms.Webhook.Enabled {
+		if err := h.openWebhook(ctx); err != nil {
+			return nil, err
+		}
+		on[h.webhook.Name()] = h.webhook
+	}
 	return on, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"familiar/internal/console"
 	"familiar/internal/login"
 	"familiar/internal/platform"
+	"familiar/internal/platform/web"
 )
 
 // maxRequest bounds a body before anybody reads it; routes may be stricter.
@@ -22,12 +23,15 @@ func (h *Host) routes(health *health) http.Handler {
 	for _, path := range probePaths {
 		mux.Handle(path, known(probes))
 	}
-	owned := http.NewServeMux()
-	for _, p := range h.platforms {
-		if served, ok := p.(platform.Served); ok {
+	owned, signed := http.NewServeMux(), http.NewServeMux()
+	for name, p := range h.platforms {
+		if served, ok := p.(platform.Served); ok && name == web.Name {
 			served.Routes(owned)
+		} else if ok {
+			served.Routes(signed)
 		}
 	}
+	mux.Handle("/webhook/", known(signed)) // each proves itself to its platform
 	owned.HandleFunc("POST /console/login", h.makeLink)
 	h.peoplePage().Routes(owned)
 	for _, path := range []string{"/v1", "/v1/", "/console/login", "/console/people", "/console/people/"} {

@@ -65,6 +65,9 @@ func (h *Host) serve(ctx context.Context, doors *sync.WaitGroup, fail context.Ca
 	if h.probes != nil {
 		open["the probes"] = h.probes.serve
 	}
+	if h.webhook != nil {
+		open["the webhook's replies"] = h.webhook.Deliver
+	}
 	for name, serve := range open {
 		doors.Go(func() {
 			if err := serve(ctx); err != nil {

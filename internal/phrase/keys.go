@@ -97,6 +97,18 @@ const (
 	NextUnreached Key = "next.unreached" // it cannot be reached
 )
 
+// What the owner learns of replies that a webhook could not deliver.
+const (
+	HelpDeadLetters Key = "help.deadLetters"
+	HelpRedeliver   Key = "help.redeliver"
+	ArgLetter       Key = "arg.letter" // an id, or the word all
+	NoDeadLetters   Key = "letters.none"
+	DeadLettersNext Key = "letters.next"
+	RedeliverUsage  Key = "letters.usage"
+	LetterUnknown   Key = "letters.unknown" // id
+	Redelivering    Key = "letters.again"   // letters: how many
+)
+
 // The lines of /status.
 const (
 	StatusAgent    Key = "status.agent"    // agent
@@ -107,6 +119,7 @@ const (
 	StatusUptime   Key = "status.uptime"   // uptime
 	StatusRooms    Key = "status.rooms"    // rooms: conversations in which a turn runs now
 	StatusWaiting  Key = "status.waiting"  // waiting: messages that wait to be answered
+	StatusLetters  Key = "status.letters"  // queued, dead: replies of the webhook
 )
 
 // What a chat in the terminal says.
@@ -185,7 +198,10 @@ var keys = map[Key][]string{
 
 	StatusAgent: {"agent"}, StatusProvider: {"provider"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusNoModel: nil,
 	StatusUptime: {"uptime"},
-	StatusRooms:  {"rooms"}, StatusWaiting: {"waiting"},
+	StatusRooms:  {"rooms"}, StatusWaiting: {"waiting"}, StatusLetters: {"queued", "dead"},
+
+	HelpDeadLetters: nil, HelpRedeliver: nil, ArgLetter: nil, NoDeadLetters: nil, DeadLettersNext: nil, RedeliverUsage: nil,
+	LetterUnknown: {"id"}, Redelivering: {"letters"},
 
 	ChatHint: nil, ChatGoingOn: {"title"}, ChatThinking: nil, ChatSeconds: {"seconds"}, ChatStopping: nil,
 	ApprovalAsk: {"tool"}, ApprovalMore: {"characters"}, ApprovalYes: nil, ApprovalNo: nil, ApprovalToday: nil,

@@ -47,6 +47,7 @@ var mayImport = map[string]string{
 	"platform/discord": "secret setting",
 	"platform/misskey": "secret setting",
 	"platform/web":     "answer chat platform setting sqlite",
+	"platform/webhook": "answer chat markup platform secret setting sqlite",
 	"agent/loop":       "agent chat llm setting tool toolclient",
 	"agent/acp":        "agent agent/acp/profile chat jsonrpc process secret setting tool workspace",
 	"toolserver":       "chat secret setting tool",
@@ -82,7 +83,7 @@ var mayImport = map[string]string{
 	// The desks, the rooms, and the program around them.
 	"desk/companion": "agent audit briefing chat desk permission tool workspace",
 	"room":           "chat desk setting",
-	"config":         "agent/acp agent/loop attachment audit backup briefing chat gate llm logging memory metrics outbox platform/discord platform/misskey platform/web rehearsal remind research room router secret setting skill spontaneity toolserver upkeep workspace",
+	"config":         "agent/acp agent/loop attachment audit backup briefing chat gate llm logging memory metrics outbox platform/discord platform/misskey platform/web platform/webhook rehearsal remind research room router secret setting skill spontaneity toolserver upkeep workspace",
 	"control":        "secret",
 	"host":           "*",
 	"cli":            "agent/serve audit config control host instance llm logging phrase secret setting terminal",
