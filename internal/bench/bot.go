@@ -163,7 +163,7 @@ func remember(ctx context.Context, loaded config.Loaded, dir string) error {
 	if err != nil {
 		return err
 	}
-	store := memory.Open(cfg.Memory, folders.Home, slog.New(slog.DiscardHandler))
+	store := memory.Open(cfg.Memory, folders.Home, nil, slog.New(slog.DiscardHandler))
 	for i := range memories {
 		d := memory.Draft{Content: fmt.Sprintf("On day %d we talked about tea from 阿里山, about trains, and about the weather of the week.", i),
 			Importance: memory.Normal, Standing: chat.Owner}

@@ -26,6 +26,7 @@ import (
 	"familiar/internal/instance"
 	"familiar/internal/login"
 	"familiar/internal/memory"
+	"familiar/internal/memory/index"
 	"familiar/internal/metrics"
 	"familiar/internal/outbox"
 	"familiar/internal/pairing"
@@ -139,7 +140,11 @@ func (h *Host) openStores(ctx context.Context) (err error) {
 	if h.db, err = sqlite.Open(ctx, h.Instance.Database()); err != nil {
 		return err
 	}
-	h.memory = memory.Open(h.cfg.Memory, h.folders.Home, h.log.With("module", "Memory"))
+	found, err := index.Open(ctx, h.db)
+	if err != nil {
+		return err
+	}
+	h.memory = memory.Open(h.cfg.Memory, h.folders.Home, found, h.log.With("module", "Memory"))
 	h.notes = memory.OpenNotes(h.cfg.Memory, h.folders.Notes())
 	h.audit = audit.New(h.cfg.Audit, audit.Options{Dir: filepath.Join(data, "audit"), Folder: h.folders.Name,
 		Counted: h.count.AuditEntry, Log: h.log.With("module", "Audit")})

@@ -32,14 +32,14 @@ func BenchmarkImportant(b *testing.B) {
 	folder := manyMemories(b, 10_000)
 	b.Run("cold", func(b *testing.B) {
 		for b.Loop() {
-			s := Open(Defaults(), folder, slog.New(slog.DiscardHandler))
+			s := Open(Defaults(), folder, nil, slog.New(slog.DiscardHandler))
 			if found, err := s.Important(b.Context(), ann, true); err != nil || len(found) != 100 {
 				b.Fatal(len(found), err)
 			}
 		}
 	})
 	b.Run("warm", func(b *testing.B) {
-		s := Open(Defaults(), folder, slog.New(slog.DiscardHandler))
+		s := Open(Defaults(), folder, nil, slog.New(slog.DiscardHandler))
 		for b.Loop() {
 			if found, err := s.Important(b.Context(), ann, true); err != nil || len(found) != 100 {
 				b.Fatal(len(found), err)
@@ -47,7 +47,7 @@ func BenchmarkImportant(b *testing.B) {
 		}
 	})
 	b.Run("after a save", func(b *testing.B) {
-		s := Open(Defaults(), manyMemories(b, 10_000), slog.New(slog.DiscardHandler))
+		s := Open(Defaults(), manyMemories(b, 10_000), nil, slog.New(slog.DiscardHandler))
 		for b.Loop() {
 			b.StopTimer()
 			if _, err := s.Save(b.Context(), ann, false, Draft{Content: "x"}); err != nil {
@@ -62,7 +62,7 @@ func BenchmarkImportant(b *testing.B) {
 }
 
 func BenchmarkSearch(b *testing.B) {
-	s := Open(Defaults(), manyMemories(b, 10_000), slog.New(slog.DiscardHandler))
+	s := Open(Defaults(), manyMemories(b, 10_000), nil, slog.New(slog.DiscardHandler))
 	for _, query := range []string{"阿里山", "trains weather", "nothing"} {
 		b.Run(query, func(b *testing.B) {
 			for b.Loop() {
@@ -75,7 +75,7 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 func BenchmarkSave(b *testing.B) {
-	s := Open(Defaults(), manyMemories(b, 10_000), slog.New(slog.DiscardHandler))
+	s := Open(Defaults(), manyMemories(b, 10_000), nil, slog.New(slog.DiscardHandler))
 	for b.Loop() {
 		if _, err := s.Save(b.Context(), ann, false, Draft{Content: "x"}); err != nil {
 			b.Fatal(err)

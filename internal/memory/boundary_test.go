@@ -48,7 +48,7 @@ func TestWordsThatAreNotKnownShowLess(t *testing.T) {
 func TestInAGroupThePrivateFileIsNotOpened(t *testing.T) {
 	r := newRig(t)
 	m := r.save(true, "afraid of spiders", High)
-	r.Store = Open(Defaults(), r.folder, slog.New(slog.DiscardHandler)) // nothing of it is in memory
+	r.Store = Open(Defaults(), r.folder, nil, slog.New(slog.DiscardHandler)) // nothing of it is in memory
 	watch, err := unix.InotifyInit1(unix.IN_NONBLOCK)
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,9 @@ package memory
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -47,18 +49,28 @@ func stampOf(info fs.FileInfo) stamp {
 	return s
 }
 
-// file is one of the two files, and what was read of it.
+// file is one of the two files, and what was read of it: all of it, or what stands behind the part that is in the
+// index.
 type file struct {
 	kind    fileKind
 	read    bool
 	stamp   stamp
 	lines   parsed
 	skipped int
+
+	from       int64   // where reading began: what stands before is in the index
+	build      int64   // the index of it
+	loose      []patch // patches before from that change memories elsewhere
+	checked    bool    // all of what is indexed was compared since the program began
+	distrusted bool    // the index gave a wrong answer, and is not used until it is built anew
 }
+
+// held is how many bytes of the file are held in memory, as they lie on the disk.
+func (f *file) held() int64 { return f.stamp.size - f.from }
 
 // load reads the file when it is not as it was when last read, and reports whether it did. A missing file is
 // an empty one.
-func (f *file) load(folder string) (changed bool, err error) {
+func (f *file) load(folder string, covered func(f *file, in *os.File, size int64)) (changed bool, err error) {
 	path := filepath.Join(folder, f.kind.name())
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,12 +84,12 @@ func (f *file) load(folder string) (changed bool, err error) {
 	if f.read && f.stamp == stampOf(info) {
 		return false, nil
 	}
-	return true, f.parse(path)
+	return true, f.parse(path, covered)
 }
 
-// parse reads the whole file. The stamp is that of the opened file before reading, so that whatever is added
-// meanwhile is noticed next time.
-func (f *file) parse(path string) error {
+// parse reads the file behind what covered says is in the index. The stamp is that of the opened file before
+// reading, so that whatever is added meanwhile is noticed next time.
+func (f *file) parse(path string, covered func(f *file, in *os.File, size int64)) error {
 	f.read = false
 	in, err := os.Open(path)
 	if err != nil {
@@ -88,8 +100,10 @@ func (f *file) parse(path string) error {
 	if err != nil {
 		return err
 	}
-	lines := parsed{memories: make([]Memory, 0, info.Size()/usualLine)}
-	stats, err := journal.Scan(in, func(raw []byte) error { return lines.add(raw, f.kind) })
+	f.from, f.build, f.loose = 0, 0, nil
+	covered(f, in, info.Size())
+	lines := parsed{memories: make([]Memory, 0, (info.Size()-f.from)/usualLine)}
+	stats, err := journal.Scan(io.NewSectionReader(in, f.from, math.MaxInt64-f.from), func(raw []byte) error { return lines.add(raw, f.kind) })
 	if err != nil {
 		return fmt.Errorf("read %s: %w", f.kind.name(), err)
 	}

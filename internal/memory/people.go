@@ -2,6 +2,7 @@ package memory
 
 import (
 	"container/list"
+	"slices"
 	"sync"
 
 	"familiar/internal/chat"
@@ -59,7 +60,7 @@ func (p *people) take(of chat.Person) *person {
 
 // give unlocks the person, and drops people while there are too many.
 func (p *people) give(one *person) {
-	bytes := one.files[publicFile].stamp.size + one.files[privateFile].stamp.size
+	bytes := one.files[publicFile].held() + one.files[privateFile].held()
 	one.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,26 +81,29 @@ func (p *people) give(one *person) {
 
 // view is what may be seen in one kind of place. It is never changed once made.
 type view struct {
-	memories []Memory
+	memories []Memory // all that is not in an index
+	indexed  []shelf
 	once     sync.Once
-	index    index
+	shown    shown
 }
 
-// search returns the hits of keywords, the best first.
-func (v *view) search(keywords []string) []Memory {
-	v.once.Do(func() { v.index = newIndex(v.memories) })
-	return v.index.search(keywords)
+// search returns the best hits of a query among what is not in an index: most of them at the most.
+func (v *view) search(q query, most int) []hit {
+	if len(q.words) > 0 {
+		v.once.Do(func() { v.shown = newShown(v.memories) })
+	}
+	return shown{v.memories, v.shown.folded}.search(q, most)
 }
 
 // view returns what may be seen now, reading the files that changed. Outside direct conversations the private
 // file is left alone.
-func (p *person) view(private bool) (v *view, skipped int, err error) {
+func (p *person) view(private bool, look func(*file) (changed bool, err error)) (v *view, skipped int, err error) {
 	slot, files := 0, p.files[:1]
 	if private {
 		slot, files = 1, p.files[:]
 	}
 	for i := range files {
-		changed, err := files[i].load(p.folder)
+		changed, err := look(&files[i])
 		if err != nil {
 			return nil, 0, err
 		}
@@ -109,7 +113,7 @@ func (p *person) view(private bool) (v *view, skipped int, err error) {
 		}
 	}
 	if p.views[slot] == nil {
-		p.views[slot] = &view{memories: visible(private, files)}
+		p.views[slot] = newView(private, files)
 	}
 	return p.views[slot], skipped, nil
 }
@@ -117,12 +121,46 @@ func (p *person) view(private bool) (v *view, skipped int, err error) {
 // forget drops what was resolved.
 func (p *person) forget() { p.views = [2]*view{} }
 
+// anew makes the files be read again; from their beginning where the index is not to be trusted.
+func (p *person) anew(private, distrust bool) {
+	for i := range p.files {
+		if private || fileKind(i) == publicFile {
+			p.files[i].read = false
+			p.files[i].distrusted = p.files[i].distrusted || distrust && p.files[i].from > 0
+		}
+	}
+	p.forget()
+}
+
+func newView(private bool, files []file) *view {
+	v := &view{memories: visible(private, files)}
+	var extra map[string][]patch
+	for _, f := range files {
+		if f.from == 0 {
+			continue
+		}
+		if extra == nil {
+			extra = extras(files)
+		}
+		v.indexed = append(v.indexed, shelf{kind: f.kind, build: f.build, private: private, extra: extra})
+	}
+	return v
+}
+
+// visible returns the memories that are held, as they may be seen.
 func visible(private bool, files []file) []Memory {
+	all := make([]parsed, len(files))
+	for i, f := range files {
+		all[i] = f.lines
+		if len(f.loose) > 0 {
+			all[i].patches = slices.Concat(f.loose, f.lines.patches)
+		}
+	}
 	if private {
-		return resolve(files[publicFile].lines, files[privateFile].lines)
+		return resolve(all...)
 	}
 	var seen []Memory
-	for _, m := range resolve(files[publicFile].lines) {
+	for _, m := range resolve(all...) {
 		if m.Visibility == Public {
 			seen = append(seen, m)
 		}

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,15 +13,14 @@ const (
 	maxLimit    = 100 // hits, whatever the caller asks for
 )
 
-// index finds memories by their words. It is the place where a persistent index will stand: whatever it is
-// made of, it answers for resolved, enabled memories alone.
-type index struct {
+// shown finds memories that are held by their words: resolved, enabled ones alone.
+type shown struct {
 	memories []Memory // the oldest first
 	folded   []string // their contents, case folded; empty for a disabled one, so that nothing finds it
 }
 
-func newIndex(memories []Memory) index {
-	x := index{memories: memories, folded: make([]string, len(memories))}
+func newShown(memories []Memory) shown {
+	x := shown{memories: memories, folded: make([]string, len(memories))}
 	for i, m := range memories {
 		if m.Enabled {
 			x.folded[i] = strings.ToLower(m.Content)
@@ -31,30 +29,34 @@ func newIndex(memories []Memory) index {
 	return x
 }
 
-// search returns the memories that hold at least one of the keywords: those with more of them first, among
-// equals the newest.
-func (x index) search(keywords []string) []Memory {
-	type hit struct{ score, at int }
+// score counts the words of a question that a folded text holds.
+func score(folded string, words []string) (n int) {
+	for _, word := range words {
+		if strings.Contains(folded, word) {
+			n++
+		}
+	}
+	return n
+}
+
+// search returns the first hits of q in the order of hits: most of them at the most.
+func (x shown) search(q query, most int) []hit {
 	var hits []hit
-	for at, text := range x.folded {
-		score := 0
-		for _, word := range keywords {
-			if strings.Contains(text, word) {
-				score++
+	for at := len(x.memories) - 1; at >= 0; at-- { // the newest first, so that a few are found soon
+		m := &x.memories[at]
+		if !q.takes(m) {
+			continue
+		}
+		n := 0
+		if len(q.words) > 0 {
+			if n = score(x.folded[at], q.words); n == 0 {
+				continue
 			}
 		}
-		if score > 0 {
-			hits = append(hits, hit{score, at})
-		}
+		hits = append(hits, hit{Memory: *m, score: n, place: at, held: true})
 	}
-	slices.SortFunc(hits, func(a, b hit) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.at, a.at))
-	})
-	found := make([]Memory, len(hits))
-	for i, h := range hits {
-		found[i] = x.memories[h.at]
-	}
-	return found
+	slices.SortFunc(hits, better)
+	return hits[:min(len(hits), most)]
 }
 
 // keywords splits a question at white space. Each word is taken literally, whatever it is made of; a phrase
@@ -103,8 +105,8 @@ func startsWithSpace(text string) bool {
 // fit returns the first hits, at most limit of them and at most maxChars characters together. A hit that does
 // not fit is passed over, so that it does not starve the others; when the best is too long for an answer by
 // itself, and nothing else fits, its beginning is told.
-func fit(hits []Memory, limit, maxChars int) []Memory {
-	var told []Memory
+// full says that further hits would not be told.
+func fit(hits []Memory, limit, maxChars int) (told []Memory, full bool) {
 	left := maxChars
 	for _, m := range hits {
 		if len(told) == limit || left <= 0 {
@@ -120,7 +122,7 @@ func fit(hits []Memory, limit, maxChars int) []Memory {
 		best.Content = cut(best.Content, maxChars)
 		told = append(told, best)
 	}
-	return told
+	return told, len(told) == limit || left <= 0
 }
 
 // cut shortens text to at most chars characters, the last of which is then an ellipsis.

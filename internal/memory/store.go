@@ -3,13 +3,17 @@ package memory
 import (
 	"container/list"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"familiar/internal/chat"
+	"familiar/internal/memory/index"
 )
 
 // Store keeps the memories of all people. Safe for concurrent use; every call reads or writes files and may
@@ -17,15 +21,19 @@ import (
 type Store struct {
 	cfg    Config
 	folder func(platform, user string) (string, error)
+	index  *index.Index // nil: everything is read
 	log    *slog.Logger
 	people people
 	ids    minter
+	due    due
+	tail   int64 // bytes: see maxTail
 }
 
-// Open returns a store. folder makes sure that a person's workspace folder is there and returns its path.
-func Open(cfg Config, folder func(platform, user string) (string, error), log *slog.Logger) *Store {
-	return &Store{cfg: cfg, folder: folder, log: log,
-		people: people{all: map[who]*person{}, order: list.New()}}
+// Open returns a store. folder makes sure that a person's workspace folder is there and returns its path. x, which
+// may be nil, is what long files are found in; Keep keeps it.
+func Open(cfg Config, folder func(platform, user string) (string, error), x *index.Index, log *slog.Logger) *Store {
+	return &Store{cfg: cfg, folder: folder, index: x, log: log,
+		people: people{all: map[who]*person{}, order: list.New()}, due: newDue(), tail: maxTail}
 }
 
 // Save remembers something about a person: privately when it was said in a direct conversation. An invalid
@@ -72,76 +80,114 @@ func (s *Store) Patch(ctx context.Context, of chat.Person, private bool, id stri
 		return Patch{}, fmt.Errorf("patch memory: %w", err)
 	}
 	defer s.people.give(p)
-	v, err := s.view(p, private)
+	target, err := s.target(ctx, p, private, id)
 	if err != nil {
 		return Patch{}, fmt.Errorf("patch memory: %w", err)
-	}
-	at := slices.IndexFunc(v.memories, func(m Memory) bool { return m.ID == id })
-	if at < 0 {
-		return Patch{}, ErrNotFound
 	}
 	c.RelatedTo, c.Supersedes = union(nil, c.RelatedTo), union(nil, c.Supersedes)
 	one := Patch{Target: id, Changes: c}
 	// Patches count in the order of their times: this one must come after the last, whatever the clock says.
-	one.ID, one.At = s.ids.mint("patch", time.Now(), v.memories[at].ModifiedAt.Add(time.Millisecond))
+	one.ID, one.At = s.ids.mint("patch", time.Now(), target.ModifiedAt.Add(time.Millisecond))
 	raw, err := one.encode()
 	if err != nil {
 		return Patch{}, fmt.Errorf("patch memory: %w", err)
 	}
-	if err := p.write(v.memories[at].file, raw); err != nil {
+	if err := p.write(target.file, raw); err != nil {
 		return Patch{}, fmt.Errorf("patch memory: %w", err)
 	}
 	return one, nil
 }
 
+// target returns the memory of an id that may be seen: ErrNotFound when there is none.
+func (s *Store) target(ctx context.Context, p *person, private bool, id string) (found Memory, err error) {
+	known := false
+	err = s.try(ctx, p, private, func(v *view) error {
+		if at := slices.IndexFunc(v.memories, func(m Memory) bool { return m.ID == id }); at >= 0 {
+			found, known = v.memories[at], true
+			return nil
+		}
+		for _, one := range v.indexed {
+			if found, known, err = one.find(ctx, s.index, p, id); known || err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && !known {
+		err = ErrNotFound
+	}
+	return found, err
+}
+
 // Important returns what is told at the start of a conversation: enabled memories of high importance that may
 // be seen there, the oldest first.
 func (s *Store) Important(ctx context.Context, of chat.Person, private bool) ([]Memory, error) {
-	v, err := s.look(ctx, of, private)
+	hits, err := s.hits(ctx, of, private, query{Query: Query{Importance: High}}, math.MaxInt32)
 	if err != nil {
 		return nil, fmt.Errorf("load important memories: %w", err)
 	}
-	var found []Memory
-	for _, m := range v.memories {
-		if m.Enabled && m.Importance == High {
-			found = append(found, m)
+	slices.Reverse(hits)
+	return memoriesOf(hits), nil
+}
+
+// All returns every memory that may be seen there, disabled ones too, the oldest first. It reads the files from
+// their beginning where they are indexed.
+func (s *Store) All(ctx context.Context, of chat.Person, private bool) (all []Memory, err error) {
+	err = s.seeing(ctx, of, private, func(p *person, v *view) error {
+		if len(v.indexed) == 0 {
+			all = slices.Clone(v.memories)
+			return nil
 		}
-	}
-	return found, nil
-}
-
-// Search finds enabled memories by the words of query (see keywords), the best first and among equals the
-// newest: at most limit of them (memory.searchLimit when limit is 0, never more than 100), and at most
-// memory.maxChars characters together. No query is an error except a blank one, which is ErrInvalid.
-func (s *Store) Search(ctx context.Context, of chat.Person, private bool, query string, limit int) ([]Memory, error) {
-	words := keywords(query)
-	if len(words) == 0 {
-		return nil, fmt.Errorf("%w: query must not be blank", ErrInvalid)
-	}
-	v, err := s.look(ctx, of, private)
-	if err != nil {
-		return nil, fmt.Errorf("search memories: %w", err)
-	}
-	return fit(v.search(words), s.cfg.limit(limit), s.cfg.MaxChars), nil
-}
-
-// All returns every memory that may be seen there, disabled ones too, the oldest first.
-func (s *Store) All(ctx context.Context, of chat.Person, private bool) ([]Memory, error) {
-	v, err := s.look(ctx, of, private)
+		files := []file{{kind: publicFile}, {kind: privateFile}}
+		if !private {
+			files = files[:1]
+		}
+		for i := range files {
+			if _, err := files[i].load(p.folder, func(*file, *os.File, int64) {}); err != nil {
+				return err
+			}
+		}
+		all = visible(private, files)
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("load memories: %w", err)
 	}
-	return slices.Clone(v.memories), nil
+	return all, nil
 }
 
-// look returns what may be seen of a person in one kind of place.
-func (s *Store) look(ctx context.Context, of chat.Person, private bool) (*view, error) {
+// seeing calls do with a person, locked, and what may be seen of them in one kind of place; see try.
+func (s *Store) seeing(ctx context.Context, of chat.Person, private bool, do func(*person, *view) error) error {
 	p, err := s.take(ctx, of, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer s.people.give(p)
-	return s.view(p, private)
+	return s.try(ctx, p, private, func(v *view) error { return do(p, v) })
+}
+
+// tries is how often an index that moved is looked for again.
+const tries = 3
+
+// try calls do with what may be seen of a person; where do fails in an index, again with a view that needs none, so
+// that a broken index costs time and no answer.
+func (s *Store) try(ctx context.Context, p *person, private bool, do func(*view) error) error {
+	for n := 1; ; n++ {
+		v, err := s.view(ctx, p, private)
+		if err != nil {
+			return err
+		}
+		err = do(v)
+		if err == nil || ctx.Err() != nil || len(v.indexed) == 0 {
+			return err
+		}
+		broken := n > tries || !errors.Is(err, errMoved)
+		if broken {
+			s.log.Warn("the index of memories is not used until it is built anew", chat.KeyPlatform, p.who.platform,
+				chat.KeyPerson, p.who.id, chat.KeyErr, err)
+		}
+		p.anew(private, broken)
+	}
 }
 
 // take returns a person with their folder, locked. The folder is made sure of at the first use, and before
@@ -167,8 +213,8 @@ func (s *Store) take(ctx context.Context, of chat.Person, write bool) (*person, 
 	return p, nil
 }
 
-func (s *Store) view(p *person, private bool) (*view, error) {
-	v, skipped, err := p.view(private)
+func (s *Store) view(ctx context.Context, p *person, private bool) (*view, error) {
+	v, skipped, err := p.view(private, func(f *file) (bool, error) { return s.load(ctx, p, f) })
 	if err == nil && skipped > 0 {
 		s.log.Warn("lines of a memory file were skipped: they are not readable", chat.KeyPlatform, p.who.platform,
 			chat.KeyPerson, p.who.id, "lines", skipped)

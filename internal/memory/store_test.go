@@ -32,7 +32,7 @@ func newRig(t *testing.T) rig {
 	t.Helper()
 	r := rig{t: t, root: t.TempDir(), logs: new(strings.Builder)}
 	log := slog.New(slog.NewTextHandler(r.logs, nil))
-	r.Store = Open(Defaults(), r.folder, log)
+	r.Store = Open(Defaults(), r.folder, nil, log)
 	return r
 }
 
@@ -305,7 +305,7 @@ func TestManySaveAtOnce(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	for _, s := range []*Store{r.Store, Open(Defaults(), r.folder, slog.New(slog.DiscardHandler))} {
+	for _, s := range []*Store{r.Store, Open(Defaults(), r.folder, nil, slog.New(slog.DiscardHandler))} {
 		all, err := s.All(t.Context(), ann, true)
 		if err != nil || len(all) != people*each {
 			t.Fatalf("%d memories, %v", len(all), err)
@@ -355,7 +355,7 @@ func TestAFileEditedByHandIsSeen(t *testing.T) {
 
 func TestAFolderThatCannotBe(t *testing.T) {
 	refused := errors.New("not here")
-	s := Open(Defaults(), func(string, string) (string, error) { return "", refused }, slog.New(slog.DiscardHandler))
+	s := Open(Defaults(), func(string, string) (string, error) { return "", refused }, nil, slog.New(slog.DiscardHandler))
 	if _, err := s.Save(t.Context(), ann, false, Draft{Content: "x"}); !errors.Is(err, refused) {
 		t.Errorf("save: %v", err)
 	}

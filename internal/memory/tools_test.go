@@ -150,7 +150,7 @@ func TestAMemoryKeepsTheStandingOfItsTurn(t *testing.T) {
 }
 
 // newStoreOver returns a store that knows only what lies in r's files.
-func newStoreOver(r toolRig) *Store { return Open(Defaults(), r.folder, r.log) }
+func newStoreOver(r toolRig) *Store { return Open(Defaults(), r.folder, nil, r.log) }
 
 // AF-149
 func TestNotes(t *testing.T) {

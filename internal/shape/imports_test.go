@@ -59,13 +59,16 @@ var mayImport = map[string]string{
 	// What an adapter knows of the many that it speaks to, as data.
 	"agent/acp/profile": "",
 
+	// Where a store finds long files.
+	"memory/index": "sqlite",
+
 	// Decisions and features: what Familiar does with what it hears. None imports another.
 	"gate":        "chat setting",
 	"permission":  "agent",
 	"approval":    "chat phrase secret sqlite tool",
 	"command":     "chat",
 	"history":     "chat platform sqlite tool",
-	"memory":      "chat journal setting tool",
+	"memory":      "chat journal memory/index setting tool",
 	"briefing":    "agent chat setting",
 	"router":      "chat setting",
 	"rehearsal":   "agent chat setting tool",
