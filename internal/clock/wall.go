@@ -10,22 +10,22 @@ import (
 // ErrGap says that a time is none in its zone: the clocks were put forward past it.
 var ErrGap = errors.New("there is no such time that day: the clocks are put forward")
 
-// At returns the moment at which the clocks of a zone show a date and a time. Where they show it twice, because they
-// are put back, it is the first of the two; where they never show it, that is ErrGap.
-func At(year int, month time.Month, day, hour, minute, second int, zone *time.Location) (time.Time, error) {
-	t := time.Date(year, month, day, hour, minute, second, 0, zone)
-	wall := func(t time.Time) [6]int {
-		return [6]int{t.Year(), int(t.Month()), t.Day(), t.Hour(), t.Minute(), t.Second()}
-	}
+// At returns the moment at which the clocks of a zone show the date and the time that wall shows, whatever its own
+// zone. Where they show it twice, because they are put back, it is the first of the two; where they never show it, that
+// is ErrGap.
+func At(wall time.Time, zone *time.Location) (time.Time, error) {
+	shown := func(t time.Time) string { return t.Format("2006-01-02 15:04:05.999999999") }
+	y, m, d := wall.Date()
+	t := time.Date(y, m, d, wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), zone)
 	// The standard library may give either of two moments; the other one lies a shift of the clocks away, which is
 	// never more than a few hours.
 	first := t
 	for _, back := range []time.Duration{30 * time.Minute, time.Hour, 90 * time.Minute, 2 * time.Hour, 3 * time.Hour} {
-		if earlier := t.Add(-back); wall(earlier) == wall(t) {
+		if earlier := t.Add(-back); shown(earlier) == shown(t) {
 			first = earlier
 		}
 	}
-	if wall(first) != [6]int{year, int(month), day, hour, minute, second} {
+	if shown(first) != shown(wall) {
 		return time.Time{}, ErrGap
 	}
 	return first, nil
@@ -53,9 +53,9 @@ func Parse(text string, zone *time.Location) (time.Time, error) {
 		if l.zoned {
 			return t, nil
 		}
-		at, err := At(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), zone)
+		at, err := At(t, zone)
 		for late := 30; errors.Is(err, ErrGap) && l.layout == time.DateOnly && late <= 180; late += 30 {
-			at, err = At(t.Year(), t.Month(), t.Day(), late/60, late%60, 0, zone)
+			at, err = At(t.Add(time.Duration(late)*time.Minute), zone)
 		}
 		return at, err
 	}

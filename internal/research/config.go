@@ -1,5 +1,3 @@
-// Package research lets the bot read feeds on its own and write notes of what it learned. So far it holds the
-// settings alone; a configuration that switches them on is refused until the feature is there.
 package research
 
 import (
