@@ -84,18 +84,35 @@ func (g *Gate) Reload(c Config, owners []chat.Person) {
 
 // Early runs the rules that keep no state, in this order. It must be asked before anything of the event is stored.
 func (g *Gate) Early(ev chat.Event) Verdict {
-	return g.ask(ev, ownSource, self, bot, addressed, owner, admitted, policy)
+	return g.ask(ev, early())
 }
 
 // Judge runs the rules with state; ask it once for each event, after repeats were turned away.
 func (g *Gate) Judge(ev chat.Event) Verdict {
-	return g.ask(ev, ownSource, owner, rate)
+	return g.ask(ev, late())
 }
 
-func (g *Gate) ask(ev chat.Event, all ...rule) Verdict {
+// named is a rule and its word, which is that of its verdicts.
+type named struct {
+	name string
+	rule rule
+}
+
+// early are the rules that keep no state, in the order in which they are asked.
+func early() []named {
+	return []named{{"source", ownSource}, {"self", self}, {"bot", bot}, {"addressed", addressed}, {"owner", owner},
+		{"admitted", admitted}, {"policy", policy}}
+}
+
+// late are the rules with state, and those that let somebody pass them.
+func late() []named {
+	return []named{{"source", ownSource}, {"owner", owner}, {"rate", rate}}
+}
+
+func (g *Gate) ask(ev chat.Event, all []named) Verdict {
 	r := g.rules.Load()
 	for _, one := range all {
-		if o := one(r, ev); o.final {
+		if o := one.rule(r, ev); o.final {
 			return o.verdict
 		}
 	}
