@@ -26,6 +26,13 @@ type Steerer interface {
 	Steer(id chat.TurnID, ev chat.Event) error
 }
 
+// Continuer is a desk whose agent goes on with what was said before, so that a person has several conversations with it
+// and changes between them.
+type Continuer interface {
+	// Continues reports whether it does. Pure.
+	Continues() bool
+}
+
 // Result is what a turn came to, for the one log line and the audit.
 type Result struct {
 	Session string // the tool session, "" when none was opened

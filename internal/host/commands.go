@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func (h *Host) openCommands() *command.Commands {
 		{Name: "/stop", Needs: chat.Public, Help: say(phrase.HelpStop), Run: h.stop},
 		{Name: "/status", Needs: owner, Help: say(phrase.HelpStatus), Run: h.status},
 	}
-	return command.New(hooks, append(append(table, h.peopleCommands()...), append(h.approvalCommands(), h.letterCommands()...)...)...)
+	return command.New(hooks, slices.Concat(table, h.peopleCommands(), h.approvalCommands(), h.letterCommands(), h.threadCommands())...)
 }
 
 // commanded says what a command came to, and finishes its event.

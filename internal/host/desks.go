@@ -14,6 +14,9 @@ import (
 
 // openDesk is the table of desks; the configuration was checked, so that companion is the only one.
 func (h *Host) openDesk() desk.Desk {
+	if h.Desk != nil {
+		return h.Desk(h.threads)
+	}
 	bot := briefing.Bot{Name: h.cfg.Bot.Name, Language: h.cfg.Bot.Language, Zone: h.cfg.Bot.Zone(),
 		Prompts: h.Loaded.Path(h.cfg.Bot.Prompts)}
 	return companion.New(companion.Deps{

@@ -23,7 +23,7 @@ func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
 	if ev.Concerns() != "" {
 		return h.amend(ctx, ev)
 	}
-	fresh, err := h.inbox.Accept(ctx, ev, h.remembering(ev)...)
+	fresh, err := h.inbox.Accept(ctx, ev, append(h.remembering(ev), h.threading(ctx, ev)...)...)
 	if err != nil {
 		h.log.Error("an event could not be stored and was not accepted", chat.KeyEvent, ev.ID,
 			chat.KeyPlatform, ev.Place.Platform, chat.KeyErr, err)

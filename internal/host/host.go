@@ -20,6 +20,7 @@ import (
 	"familiar/internal/audit"
 	"familiar/internal/command"
 	"familiar/internal/config"
+	"familiar/internal/desk"
 	"familiar/internal/gate"
 	"familiar/internal/history"
 	"familiar/internal/inbox"
@@ -37,6 +38,7 @@ import (
 	"familiar/internal/router"
 	"familiar/internal/secret"
 	"familiar/internal/sqlite"
+	"familiar/internal/thread"
 	"familiar/internal/tool"
 	"familiar/internal/toolserver"
 	"familiar/internal/workspace"
@@ -74,6 +76,8 @@ type Host struct {
 	external  *acp.Agent // the same, when it is one in a process of its own
 	own       *builtin   // the same, when it is our own
 	laid      []string   // the skills that lie there for it
+	threads   *thread.Threads
+	continues bool // the desk goes on with conversations
 	rooms     *room.Rooms
 	commands  *command.Commands
 	approvals *approval.Approvals
@@ -96,9 +100,11 @@ type Options struct {
 	Token    secret.Value
 	Version  string // of the build, as metrics tell it; may be empty
 
-	// For tests and benches: who thinks in place of the configured agent, and a network beside the configured ones.
+	// For tests and benches: who thinks in place of the configured agent, a network beside the configured ones, and a
+	// desk in place of the configured one.
 	Agent   agent.Agent
 	Network platform.Platform
+	Desk    func(*thread.Threads) desk.Desk
 	Tools   []tool.Tool // beside our own
 }
 
@@ -169,7 +175,7 @@ func (h *Host) openSpine(ctx context.Context) (err error) {
 		return err
 	}
 	h.outbox, err = outbox.Open(ctx, h.cfg.Outbox, outbox.Deps{DB: h.db, Platforms: h.platforms, Vault: h.Vault,
-		Us: h.cfg.Bot.Name, Now: h.now, Log: h.log.With("module", "Outbox"), Noting: h.history.Noting, Seen: h.delivered})
+		Us: h.cfg.Bot.Name, Now: h.now, Log: h.log.With("module", "Outbox"), Noting: h.noting, Seen: h.delivered})
 	return err
 }
 
@@ -192,7 +198,9 @@ func (h *Host) openMind(ctx context.Context) (err error) {
 			return fmt.Errorf("open the agent: %w", err)
 		}
 	}
-	h.rooms = room.New(context.WithoutCancel(ctx), h.cfg.Access.Room, h.openDesk(), room.Hooks{Began: h.beginSession, Ended: h.ended,
+	d := h.openDesk()
+	h.continues = continues(d)
+	h.rooms = room.New(context.WithoutCancel(ctx), h.cfg.Access.Room, d, room.Hooks{Began: h.beginSession, Ended: h.ended,
 		Handing: h.handing, Handed: h.handed, Returned: h.returned}, h.now)
 	h.commands = h.openCommands()
 	return nil

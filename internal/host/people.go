@@ -12,15 +12,19 @@ import (
 	"familiar/internal/kv"
 	"familiar/internal/pairing"
 	"familiar/internal/phrase"
+	"familiar/internal/thread"
 )
 
-// openPeople reads who is admitted.
+// openPeople reads who is admitted, and opens the conversations of people.
 func (h *Host) openPeople(ctx context.Context) error {
 	store, err := kv.NewSQLite(ctx, h.db, h.now)
 	if err != nil {
 		return err
 	}
-	h.people, err = pairing.Open(ctx, store, h.now)
+	if h.people, err = pairing.Open(ctx, store, h.now); err != nil {
+		return err
+	}
+	h.threads, err = thread.Open(ctx, h.db, h.now)
 	return err
 }
 

@@ -139,6 +139,12 @@ func (l *lines) String() string {
 // live opens and runs a bot in dir with a scripted agent; set changes its configuration.
 func live(t *testing.T, dir string, set func(*config.Config), turns ...script.Turn) *rig {
 	t.Helper()
+	return liveWith(t, dir, set, nil, turns...)
+}
+
+// liveWith is live, with options that change changes.
+func liveWith(t *testing.T, dir string, set func(*config.Config), change func(*Options), turns ...script.Turn) *rig {
+	t.Helper()
 	r := &rig{t: t, net: newNetwork(), agent: &told{Agent: script.New(script.Script{Turns: turns})}, log: &lines{}}
 	inst, err := instance.Find(dir, "")
 	if err != nil {
@@ -159,9 +165,12 @@ func live(t *testing.T, dir string, set func(*config.Config), turns ...script.Tu
 	}
 	log := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ctx, cancel := context.WithCancel(t.Context())
-	r.Host, err = Open(ctx, Options{Instance: inst, Loaded: loaded, Vault: &secret.Vault{}, Log: log,
-		Token: secret.New(strings.Repeat("t", 64)), Agent: r.agent, Network: r.net})
-	if err != nil {
+	options := Options{Instance: inst, Loaded: loaded, Vault: &secret.Vault{}, Log: log,
+		Token: secret.New(strings.Repeat("t", 64)), Agent: r.agent, Network: r.net}
+	if change != nil {
+		change(&options)
+	}
+	if r.Host, err = Open(ctx, options); err != nil {
 		cancel()
 		t.Fatal(err)
 	}

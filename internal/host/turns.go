@@ -45,6 +45,9 @@ func (h *Host) started(ctx context.Context, t chat.Turn, ev chat.Event) {
 // handing runs before something is handed to a running turn: from here on a crash treats it like what the turn began
 // with.
 func (h *Host) handing(ctx context.Context, t chat.Turn, ev chat.Event) error {
+	if err := h.meets(ctx, t, ev); err != nil {
+		return err
+	}
 	t.Cause = []chat.Event{ev}
 	return h.inbox.Begin(ctx, t)
 }

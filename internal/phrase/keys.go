@@ -71,6 +71,23 @@ const (
 	ArgCode    Key = "arg.code"
 )
 
+// What people read of their conversations, where the desk goes on with them.
+const (
+	ThreadNew      Key = "thread.new"      // name
+	ThreadSwitched Key = "thread.switched" // name
+	ThreadRenamed  Key = "thread.renamed"  // name
+	ThreadCurrent  Key = "thread.current"
+	ThreadUnknown  Key = "thread.unknown"
+	ThreadTaken    Key = "thread.taken"
+	ThreadName     Key = "thread.name"
+
+	HelpNew      Key = "help.new"
+	HelpSessions Key = "help.sessions"
+	HelpSwitch   Key = "help.switch"
+	HelpRename   Key = "help.rename"
+	ArgName      Key = "arg.name"
+)
+
 // What the page and the chat say while there is no agent.
 const (
 	AgentMissing Key = "agent.missing" // what is wrong
@@ -188,6 +205,10 @@ var keys = map[Key][]string{
 	CodeTooMany: nil, PeopleFull: nil, Paired: {"person"}, NobodyAdmitted: nil, CodesWaiting: {"codes"},
 	UnpairUsage: nil, PersonUnknown: nil, Unpaired: {"person"},
 	HelpPair: nil, HelpPeople: nil, HelpUnpair: nil, ArgCode: nil,
+
+	ThreadNew: {"name"}, ThreadSwitched: {"name"}, ThreadRenamed: {"name"}, ThreadCurrent: nil, ThreadUnknown: nil,
+	ThreadTaken: nil, ThreadName: nil,
+	HelpNew: nil, HelpSessions: nil, HelpSwitch: nil, HelpRename: nil, ArgName: nil,
 
 	AgentMissing: nil, AgentNext: nil,
 

@@ -75,6 +75,7 @@ var mayImport = map[string]string{
 	"outbox":      "chat platform secret setting sqlite tool",
 	"login":       "answer chat secret sqlite",
 	"pairing":     "answer chat kv",
+	"thread":      "chat sqlite",
 	"console":     "answer",
 	"attachment":  "setting",
 	"backup":      "secret setting",
