@@ -108,7 +108,8 @@ func config(url string, actions ...string) Config {
 	return cfg
 }
 
-func open(t *testing.T, path string, cfg Config) *live {
+// still opens a platform that delivers nothing by itself.
+func still(t *testing.T, path string, cfg Config) *live {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), path)
 	if err != nil {
@@ -119,20 +120,29 @@ func open(t *testing.T, path string, cfg Config) *live {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- w.Deliver(ctx) }()
 	l := &live{Webhook: w, db: db}
+	l.end = sync.OnceFunc(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { l.end() })
+	return l
+}
+
+func open(t *testing.T, path string, cfg Config) *live {
+	t.Helper()
+	l := still(t, path, cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended, shut := make(chan error, 1), l.end
+	go func() { ended <- l.Deliver(ctx) }()
 	l.end = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		shut()
 	})
-	t.Cleanup(l.end)
 	return l
 }
 
