@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -25,7 +27,8 @@ import (
 type logs struct {
 	*slog.Logger
 	file     *logging.File
-	terminal bool // standard output is one
+	terminal bool   // standard output is one
+	shipped  func() // returns when no line is on its way to a server any more
 }
 
 func openLogs(cmd *cobra.Command, inst instance.Instance, cfg logging.Config, vault *secret.Vault) (logs, error) {
@@ -35,7 +38,29 @@ func openLogs(cmd *cobra.Command, inst instance.Instance, cfg logging.Config, va
 	}
 	l := logs{file: file, terminal: isTerminal(cmd.OutOrStdout())}
 	l.Logger = logging.Also(logging.New(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), isTerminal(cmd.ErrOrStderr()), vault), file)
+	l.shipped = func() {}
+	if !cfg.GELF.On() {
+		return l, nil
+	}
+	shipper, err := logging.NewShipper(cfg.GELF, cmd.ErrOrStderr())
+	if err != nil {
+		return logs{}, errors.Join(err, file.Close())
+	}
+	l.Logger = logging.Shipped(l.Logger, shipper)
+	ctx, cancel := context.WithCancel(cmd.Context())
+	var ships sync.WaitGroup
+	ships.Go(func() { shipper.Run(ctx) })
+	l.shipped = func() {
+		cancel()
+		ships.Wait()
+	}
 	return l, nil
+}
+
+// Close ends what openLogs began.
+func (l logs) Close() error {
+	l.shipped()
+	return l.file.Close()
 }
 
 // isTerminal reports whether a person reads a stream.

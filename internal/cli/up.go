@@ -93,7 +93,7 @@ func up(cmd *cobra.Command, f upFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, logs.file.Close()) }()
+	defer func() { err = errors.Join(err, logs.Close()) }()
 	for _, w := range loaded.Warnings {
 		logs.Warn("configuration: " + w.String())
 	}

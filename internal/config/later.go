@@ -22,7 +22,7 @@ var (
 		"bot.persona", "bot.assistantPersona", "bot.workspace",
 		"agent.permissions", "agent.sandbox.networkIsolation",
 		"access.allowedUsers", "access.allowedChats", "access.requireMentionInGroup",
-		"outbox.pacing", "logging.gelf",
+		"outbox.pacing",
 	}
 	// laterSwitches are keys that this build reads and checks as all others, and of what it cannot do yet: switched on,
 	// or filled in where they are lists, they are refused. Whoever builds the part takes its line out.

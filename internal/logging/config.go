@@ -10,10 +10,13 @@ import (
 // Config is the section logging.
 type Config struct {
 	Level string `yaml:"level" env:"LOG_LEVEL" doc:"the least level that is written: DEBUG, INFO, WARN, ERROR or FATAL"`
+	GELF  GELF   `yaml:"gelf"`
 }
 
 // Defaults returns the section as it is when nothing is said.
-func Defaults() Config { return Config{Level: "INFO"} }
+func Defaults() Config {
+	return Config{Level: "INFO", GELF: GELF{Hostname: "familiar", Protocol: "http", Compress: true}}
+}
 
 // Check corrects a level that there is not to INFO: a typing error must not silence a program, or stop it.
 func (c *Config) Check(r *setting.Report) {
@@ -21,6 +24,7 @@ func (c *Config) Check(r *setting.Report) {
 		r.Warn("level", "%q is none of DEBUG, INFO, WARN, ERROR, FATAL; INFO is used", c.Level)
 		c.Level = "INFO"
 	}
+	c.GELF.check(r.At("gelf"))
 }
 
 // Fatal is the level of what ends the program.
