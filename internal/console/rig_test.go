@@ -67,6 +67,7 @@ func (r *rig) start() {
 	}
 	closing := make(chan struct{})
 	r.web, err = web.New(r.t.Context(), db, web.Defaults(), web.Deps{Log: slog.New(slog.DiscardHandler), Closing: closing,
+		ViaPage: func(*http.Request) bool { return true },
 		Stop: func(context.Context, chat.Place) bool { r.change(func() { r.stopped++ }); return true }})
 	if err != nil {
 		r.t.Fatal(err)

@@ -45,6 +45,7 @@ export const loadLabels = () => call("GET", "/console/labels.json");
 export const listSessions = async () => (await call("GET", "/v1/sessions")).sessions;
 export const openSession = (message, id) => call("POST", "/v1/sessions", { message, id });
 export const sendMessage = (to, message, id) => call("POST", session(to), { message, id });
+export const answerQuestion = (of, requestId, optionId) => call("POST", session(of), { answers: [{ requestId, optionId }] });
 export const cancelTurn = (of) => call("POST", `${session(of)}/cancel`);
 
 // newID names a message before it is sent, so that sending it twice is hearing it once.

@@ -1,6 +1,6 @@
 // The page: it ties the list of conversations, the messages, the turn line and the composer to the bot's routes.
 
-import { Refused, cancelTurn, loadLabels, loadState, newID, openSession, sendMessage } from "./api.js";
+import { Refused, answerQuestion, cancelTurn, loadLabels, loadState, newID, openSession, sendMessage } from "./api.js";
 import { Composer } from "./composer.js";
 import { Log } from "./log.js";
 import { Sessions } from "./sessions.js";
@@ -19,7 +19,8 @@ class Page {
     this.view = { session: "" }; // the conversation that is shown; it gets its session with the first message
     this.sending = Promise.resolve();
     this.events = [];
-    this.log = new Log($("log"), state.bot.name || state.bot.id);
+    this.log = new Log($("log"), state.bot.name || state.bot.id,
+      (request, option) => answerQuestion(this.session, request, option));
     this.turn = new TurnLine($("turn"), () => this.stop());
     this.sessions = new Sessions({ list: $("sessions"), side: $("side"), menu: $("menu"), close: $("close"), shade: $("shade") });
     this.composer = new Composer({ form: $("composer"), field: $("text"), button: $("send"), offers: $("offers"),
@@ -133,7 +134,7 @@ class Page {
     $("log").setAttribute("aria-busy", "false");
     $("earlier").hidden = this.events[0].index === 0 || this.events[0].index === this.oldest;
     if (stay) this.toBottom();
-    else if (events.some(({ type }) => type === "message.completed")) $("jump").hidden = false;
+    else if (events.some(({ type }) => type === "message.completed" || type === "input.requested")) $("jump").hidden = false;
     if (events.some(({ type }) => type === "session.waiting" || type === "turn.started" || type === "message.received")) {
       this.sessions.load().then(() => this.entitle());
     }

@@ -1,12 +1,15 @@
 // The list of messages: what the events of a session look like.
 
 import { render } from "./markdown.js";
+import { Question } from "./question.js";
 import { clock, dayKey, dayName, full, make, quoted, word } from "./words.js";
 
 export class Log {
-  constructor(list, name) {
+  // answer sends the answer to a question of the bot.
+  constructor(list, name, answer) {
     this.list = list;
     this.name = name;
+    this.answer = answer;
     this.clear();
   }
 
@@ -29,6 +32,8 @@ export class Log {
       case "message.updated": return this.updated(data);
       case "message.deleted": return this.deleted(data);
       case "message.reacted": return this.reacted(data);
+      case "input.requested": return this.requested(data, when);
+      case "input.completed": return this.messages.get(data.requestId)?.question?.close(data.text);
       case "turn.failed": return this.failedTurn(data, when);
       case "turn.cancelled": return this.note(word("turnCancelled"), "", when);
     }
@@ -52,6 +57,13 @@ export class Log {
     shown.item.append(body);
     if (text === "") this.empty(body);
     this.messages.set(messageId, { ...shown, body, meta, text });
+  }
+
+  requested({ requestId, text, options }, when) {
+    const meta = make("div", { class: "meta" }, make("b", {}, this.name), time(when));
+    const question = new Question({ text, options }, when, (option) => this.answer(requestId, option));
+    const shown = this.add("theirs question", when, meta, ...question.parts);
+    this.messages.set(requestId, { ...shown, question, text });
   }
 
   updated({ messageId, text }) {

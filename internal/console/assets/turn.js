@@ -27,9 +27,11 @@ export class TurnLine {
   see({ type, at, data }) {
     const turn = this.turns.get(data.turnId);
     switch (type) {
-      case "turn.started": this.turns.set(data.turnId, { began: new Date(at), tools: [], running: [] }); break;
+      case "turn.started": this.turns.set(data.turnId, { began: new Date(at), tools: [], running: [], asked: new Set() }); break;
       case "actions.requested": turn?.running.push(data.tool); break;
       case "action.result": if (turn) result(turn, data); break;
+      case "input.requested": turn?.asked.add(data.requestId); break;
+      case "input.completed": for (const { asked } of this.turns.values()) asked.delete(data.requestId); break;
       case "turn.completed":
       case "turn.failed":
       case "turn.cancelled": this.turns.delete(data.turnId); break;
@@ -51,9 +53,11 @@ export class TurnLine {
     const tool = turn.running.at(-1);
     const mark = "\u0000"; // stands for the tool's name, so that it can be set as code
     const [before, after] = word("using", { tool: mark }).split(mark);
-    const text = tool ? [before, make("code", {}, tool), after ?? ""] : [word("thinking")];
-    if (this.said !== (tool ?? "")) this.doing.replaceChildren(...text);
-    this.said = tool ?? "";
+    const waits = turn.asked.size > 0 && word("waiting");
+    const text = tool && !waits ? [before, make("code", {}, tool), after ?? ""] : [waits || word("thinking")];
+    const said = waits || (tool ?? "");
+    if (this.said !== said) this.doing.replaceChildren(...text);
+    this.said = said;
     this.used.replaceChildren(...turn.tools.slice(-6).map(({ tool: name, ok }) =>
       make("span", { class: ok ? undefined : "failed" }, make("code", {}, name))));
     this.count(turn);
