@@ -34,7 +34,8 @@ const (
 
 // Approvals are the questions of a bot. Safe for concurrent use.
 type Approvals struct {
-	deps Deps
+	deps     Deps
+	patience time.Duration // WaitTime, except in tests
 
 	mu    sync.Mutex
 	waits map[string]chan Option // by question: who waits for its answer
@@ -62,7 +63,7 @@ func New(ctx context.Context, deps Deps) (*Approvals, error) {
 	if err := deps.DB.Migrate(ctx, "approval", schema); err != nil {
 		return nil, err
 	}
-	return &Approvals{deps: deps, waits: map[string]chan Option{}}, nil
+	return &Approvals{deps: deps, patience: WaitTime, waits: map[string]chan Option{}}, nil
 }
 
 // today is the day that a «not again today» is for.

@@ -94,7 +94,7 @@ func (a *Approvals) Permit(ctx context.Context, t chat.Turn, w Wanted) Outcome {
 		a.warn(q, "withdraw it", err)
 		return Undeliverable
 	}
-	late := time.NewTimer(WaitTime)
+	late := time.NewTimer(a.patience)
 	defer late.Stop()
 	select {
 	case option := <-answered:

@@ -2,6 +2,7 @@ package host
 
 import (
 	"path/filepath"
+	"slices"
 
 	"familiar/internal/briefing"
 	"familiar/internal/chat"
@@ -20,7 +21,7 @@ func (h *Host) openDesk() desk.Desk {
 	bot := briefing.Bot{Name: h.cfg.Bot.Name, Language: h.cfg.Bot.Language, Zone: h.cfg.Bot.Zone(),
 		Prompts: h.Loaded.Path(h.cfg.Bot.Prompts)}
 	return companion.New(companion.Deps{
-		Agent: h.agent, Model: h.model, Box: h.box, Tools: companionTools,
+		Agent: h.agent, Model: h.model, Box: h.box, Tools: h.toolNames(),
 		Briefer: briefing.New(h.cfg.Agent.Briefing, bot, h.log.With("module", "Briefing")),
 		Sources: h.sources(), Audit: h.audit, Now: h.now, Log: h.log.With("module", "Companion"),
 		Session: h.session, Policy: h.policy, Ask: h.mayAsk, Yolo: h.gate.Yolo, Limited: h.gate.Limited, Deeds: h.outbox.Deeds, Show: h.show,
@@ -38,6 +39,15 @@ func (h *Host) session(t chat.Turn) string {
 // companionTools are what a companion's agent may call.
 var companionTools = []string{"memory-save", "memory-search", "memory-patch", "send-reply", "edit-reply",
 	"react-message", "get-message", "fetch-context"}
+
+// toolNames are the same, with those that the host was made with.
+func (h *Host) toolNames() []string {
+	names := slices.Clone(companionTools)
+	for _, t := range h.Options.Tools {
+		names = append(names, t.Name)
+	}
+	return names
+}
 
 // policy is what the agent may do with its own tools in a session. Where the person's folder cannot be had, that
 // is nothing; the session will not open either.
