@@ -23,6 +23,15 @@ func NewSQLite(ctx context.Context, db *sqlite.DB, now func() time.Time) (*SQLit
 	return &SQLite{db, now}, err
 }
 
+// Peek looks into the table of a database that is only read. ErrMissing says that there is none yet.
+func Peek(ctx context.Context, db *sqlite.DB, now func() time.Time) (*SQLite, error) {
+	there, err := db.Has(ctx, "kv")
+	if err == nil && !there {
+		err = ErrMissing
+	}
+	return &SQLite{db, now}, err
+}
+
 // live selects what has not expired; its one parameter is the present in ms.
 const live = ` AND (until = 0 OR until > ?)`
 

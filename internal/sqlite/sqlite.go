@@ -61,8 +61,11 @@ func Open(ctx context.Context, path string) (*DB, error) {
 func connect(ctx context.Context, path, mode string, conns int) (*sql.DB, error) {
 	opts := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-2000)"}}
-	if mode == "rwc" {
+	switch mode {
+	case "rwc":
 		opts["_pragma"] = append(opts["_pragma"], "journal_mode(WAL)")
+	case frozen:
+		opts["mode"], opts["immutable"] = []string{"ro"}, []string{"1"}
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: opts.Encode()}).String())
 	if err != nil {
