@@ -14,6 +14,7 @@ const (
 	recentHeading   = "## Recent Conversation"
 	relatedHeading  = "## Related Messages from this Server"
 	currentHeading  = "## Current Message"
+	furtherHeading  = "## Further Message"
 )
 
 // Compose writes the briefing. Pure. The prompt, the memories and the current message are never cut; what limit

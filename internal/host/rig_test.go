@@ -98,6 +98,14 @@ func (s toldSession) Prompt(ctx context.Context, t chat.Turn, blocks []agent.Blo
 	return s.Session.Prompt(ctx, t, blocks, w)
 }
 
+func (s toldSession) Steer(text string) error {
+	to, ok := s.Session.(agent.Steerer)
+	if !ok {
+		return agent.ErrNoTurn
+	}
+	return to.Steer(text)
+}
+
 func (a *told) prompt(i int) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -25,7 +25,7 @@ func TestAQuestionTooLateIsNoRefusal(t *testing.T) {
 	it := turn()
 	ev, _ := it.Trigger()
 	s := r.sit(t.Context(), it, ev, func() {})
-	s.begin(ev)
+	s.begin()
 	defer s.end(nil)
 	ask := agent.Ask{Call: "1", Title: "rm -rf /", Kind: agent.KindExecute, Options: []agent.Option{{ID: "no", Kind: agent.RejectOnce}}}
 	over, end := context.WithCancelCause(t.Context())

@@ -20,7 +20,10 @@ import (
 )
 
 // Desk attends to turns. Safe for concurrent use.
-type Desk struct{ deps Deps }
+type Desk struct {
+	deps  Deps
+	talks talks
+}
 
 // Deps is what the desk works with. All are needed, except Audit, Session and Ask.
 type Deps struct {
@@ -53,7 +56,9 @@ type Deps struct {
 }
 
 // New makes the desk.
-func New(deps Deps) *Desk { return &Desk{deps} }
+func New(deps Deps) *Desk {
+	return &Desk{deps: deps, talks: talks{at: map[chat.TurnID]talk{}}}
+}
 
 // errLoop is the cause of a turn whose agent called one tool again and again.
 var errLoop = errors.New("the agent is looping")
@@ -76,7 +81,7 @@ func (d *Desk) Attend(ctx context.Context, t chat.Turn) (res desk.Result, err er
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := d.sit(ctx, t, ev, func() { time.AfterFunc(loopGrace, func() { cancel(errLoop) }) })
-	s.begin(ev)
+	s.begin()
 	defer func() { s.end(err) }()
 	res, err = s.run(ctx)
 	if res.Replied = s.answered(); res.Replied && err != nil {

@@ -17,18 +17,25 @@ const sessionType = chat.MessageSession
 func (s *sitting) note(e audit.Entry) { s.deps.Audit.Note(s.turn.ID, e) }
 
 // begin opens the session's audit: what caused it, and under which terms it runs.
-func (s *sitting) begin(ev chat.Event) {
+func (s *sitting) begin() {
 	s.deps.Audit.Open(s.turn.ID, s.seat.Session(), s.turn.From)
+	for _, ev := range s.turn.Cause {
+		s.received(ev)
+	}
+	s.note(audit.SessionStart{SessionID: s.seat.Session(), SessionType: string(sessionType), WorkspaceKey: s.opening().Workspace.Key(),
+		AgentType: s.request.Agent, Model: s.request.Model, Yolo: s.request.Yolo})
+	if ev, _ := s.turn.Trigger(); s.deps.Limited(ev) {
+		s.note(audit.RateLimitChecked{Allowed: true})
+	}
+	s.note(audit.YoloResolution{Yolo: s.request.Yolo, Source: s.source})
+}
+
+// received records one message that the turn has to answer.
+func (s *sitting) received(ev chat.Event) {
 	said, _ := ev.AsMessage()
 	s.note(audit.TriggerReceived{Platform: ev.Place.Platform, ChannelID: ev.Place.ID, UserID: ev.From.ID,
 		MessageID: string(ev.Message), IsDM: ev.Place.Private(),
 		ContentLength: utf8.RuneCountInString(ev.Text()), AttachmentCount: len(said.Attachments)})
-	s.note(audit.SessionStart{SessionID: s.seat.Session(), SessionType: string(sessionType), WorkspaceKey: s.opening().Workspace.Key(),
-		AgentType: s.request.Agent, Model: s.request.Model, Yolo: s.request.Yolo})
-	if s.deps.Limited(ev) {
-		s.note(audit.RateLimitChecked{Allowed: true})
-	}
-	s.note(audit.YoloResolution{Yolo: s.request.Yolo, Source: s.source})
 }
 
 // connected records how opening the agent's session went.

@@ -59,6 +59,7 @@ func (s *sitting) run(ctx context.Context) (desk.Result, error) {
 		}
 	}()
 	s.request.Can = session.Can()
+	defer s.talks.join(s, session)()
 	brief, err := s.deps.Briefer.Reply(ctx, s.deps.Sources, s.request)
 	if err != nil {
 		return s.res, fmt.Errorf("brief the agent: %w", err)
