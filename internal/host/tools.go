@@ -68,7 +68,7 @@ func (h *Host) delivered(t chat.Turn, a chat.Action, r chat.Receipt, err error) 
 		h.audit.Note(t.ID, audit.NewReplySent(a.Text, a.Place.Platform))
 		h.countReply(t, a.Place.Platform)
 	case chat.Edit:
-		h.audit.Note(t.ID, audit.NewReplyEdited(string(r.Message), a.Text, a.Place.Platform))
+		h.audit.Note(t.ID, audit.NewReplyEdited(string(cmp.Or(r.Message, a.Message)), a.Text, a.Place.Platform))
 	}
 }
 
