@@ -18,6 +18,7 @@ type State struct {
 	Bot      Bot       `json:"bot"`
 	Agent    Agent     `json:"agent"`
 	Commands []Command `json:"commands"`
+	People   bool      `json:"people,omitempty"` // the page shows who is admitted, from /console/people of its host
 }
 
 // Bot says who the owner talks to.

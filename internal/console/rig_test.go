@@ -68,12 +68,13 @@ func (r *rig) start() {
 	closing := make(chan struct{})
 	r.web, err = web.New(r.t.Context(), db, web.Defaults(), web.Deps{Log: slog.New(slog.DiscardHandler), Closing: closing,
 		ViaPage: func(*http.Request) bool { return true },
-		Stop: func(context.Context, chat.Place) bool { r.change(func() { r.stopped++ }); return true }})
+		Stop:    func(context.Context, chat.Place) bool { r.change(func() { r.stopped++ }); return true }})
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	mux := http.NewServeMux()
 	r.web.Routes(mux)
+	people(mux)
 	New(Options{State: func() (s State) { r.change(func() { s = r.state }); return s },
 		LoggedIn: func(*http.Request) (in bool) { r.change(func() { in = !r.out }); return in }}).Routes(mux)
 	listener, err := (&net.ListenConfig{}).Listen(r.t.Context(), "tcp", r.addr)

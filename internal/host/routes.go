@@ -109,6 +109,8 @@ func (h *Host) state() console.State {
 		Bot:   console.Bot{ID: h.cfg.Bot.ID, Name: h.cfg.Bot.Name, Language: h.cfg.Bot.Language, Desk: h.cfg.Bot.Desk},
 		Agent: h.mind(),
 	}
+	people, _ := h.people.People()
+	s.People = h.cfg.Access.Pairing || len(people) > 0
 	for _, c := range h.commands.For(chat.Owner) {
 		s.Commands = append(s.Commands, console.Command{Name: c.Name, Args: c.Args, Help: c.Help})
 	}

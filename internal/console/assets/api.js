@@ -47,6 +47,9 @@ export const openSession = (message, id) => call("POST", "/v1/sessions", { messa
 export const sendMessage = (to, message, id) => call("POST", session(to), { message, id });
 export const answerQuestion = (of, requestId, optionId) => call("POST", session(of), { answers: [{ requestId, optionId }] });
 export const cancelTurn = (of) => call("POST", `${session(of)}/cancel`);
+export const listPeople = () => call("GET", "/console/people");
+export const admit = (code) => call("POST", "/console/people/pair", { code });
+export const remove = (platform, id) => call("POST", "/console/people/unpair", { platform, id });
 
 // newID names a message before it is sent, so that sending it twice is hearing it once.
 export function newID() {

@@ -3,6 +3,7 @@
 import { Refused, answerQuestion, cancelTurn, loadLabels, loadState, newID, openSession, sendMessage } from "./api.js";
 import { Composer } from "./composer.js";
 import { Log } from "./log.js";
+import { People } from "./people.js";
 import { Sessions } from "./sessions.js";
 import { follow, readUntil } from "./stream.js";
 import { TurnLine } from "./turn.js";
@@ -25,6 +26,7 @@ class Page {
     this.sessions = new Sessions({ list: $("sessions"), side: $("side"), menu: $("menu"), close: $("close"), shade: $("shade") });
     this.composer = new Composer({ form: $("composer"), field: $("text"), button: $("send"), offers: $("offers"),
       send: (text) => this.send(text) });
+    this.people = new People();
     this.useState(state);
     $("text").placeholder = word("placeholder", { name: this.log.name });
     $("text").setAttribute("aria-label", $("text").placeholder);
@@ -66,6 +68,7 @@ class Page {
     this.state = same;
     const { bot, agent, commands } = state;
     this.composer.commands = commands;
+    this.people.offer(state.people);
     const thinks = [agent.name, agent.provider, agent.model || (agent.pending ? "" : word("ownModel"))].filter(Boolean).join(" · ");
     $("agent").textContent = agent.ready ? thinks : word("noAgent");
     $("agent").classList.toggle("ready", agent.ready);

@@ -72,6 +72,12 @@ func (p *Page) Write(text string) {
 	p.Steps(chromedp.SendKeys(chromedp.CSS("#text"), text))
 }
 
+// Type types into what a selector names; "\n" is Enter.
+func (p *Page) Type(selector, text string) {
+	p.t.Helper()
+	p.Steps(chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
 // Click clicks on what a selector names.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
