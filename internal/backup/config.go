@@ -1,5 +1,3 @@
-// Package backup keeps copies of a bot's data elsewhere. So far it holds the settings alone; a configuration that
-// switches them on is refused until the feature is there.
 package backup
 
 import (

@@ -20,6 +20,7 @@ var starters = map[string]string{
 	"internal/cli/ready.go":             "what untilSignal returns waits for the listener of signals",
 	"internal/host/run.go":              "Run waits for the sources, then for the listeners",
 	"internal/platform/webhook/mail.go": "Deliver waits for what is under way",
+	"internal/process/output.go":        "Output waits for whoever feeds the program",
 	"internal/process/process.go":       "Stop waits for the watch of the tree",
 	"internal/process/stop.go":          "the watch waits for the reader of stderr",
 	"internal/process/warden.go":        "the warden is a process of its own: both end with it",

@@ -79,7 +79,7 @@ var mayImport = map[string]string{
 	"thread":      "chat sqlite",
 	"console":     "answer",
 	"attachment":  "setting",
-	"backup":      "secret setting",
+	"backup":      "process secret setting",
 	"remind":      "chat clock journal setting tool",
 	"research":    "egress setting",
 	"spontaneity": "setting",

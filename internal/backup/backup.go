@@ -1,0 +1,226 @@
+// Package backup keeps copies of a bot's data in a Git repository elsewhere. A copy is made of what the files hold, by
+// the git program but past its work tree: nothing that lies among the files (hooks, filters, repositories of agents) has
+// a say in it. The login for the remote repository goes from our memory to git's environment, and stands in no file, no
+// address and no log.
+//
+// What others changed in the remote repository is taken over, unless the same file was changed here too.
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"familiar/internal/secret"
+)
+
+// Backup copies one folder. Safe for concurrent use; its calls run git, and may wait for the network for minutes.
+type Backup struct {
+	cfg    Config
+	dir    string
+	git    *git
+	before func(ctx context.Context) error
+	now    func() time.Time
+	log    *slog.Logger
+
+	mu    sync.Mutex      // held by the one that works
+	ref   string          // our branch; furnish finds it out
+	known map[string]blob // what the last copy held, by name
+}
+
+// Deps is what a backup works with. Dir is the folder, an absolute path. Before, if not nil, runs ahead of each copy
+// and brings files up to date that hold what lies elsewhere.
+type Deps struct {
+	Dir    string
+	Token  secret.Value // takes the place of a password that is not set
+	Before func(ctx context.Context) error
+	Now    func() time.Time
+	Log    *slog.Logger
+}
+
+// New makes a backup of a configuration that was checked. It runs nothing.
+func New(cfg Config, d Deps) *Backup {
+	user, password := cfg.Login(d.Token)
+	seen := func(text string) string { return masked(text, password) }
+	return &Backup{cfg: cfg, dir: d.Dir, before: d.Before, now: d.Now, log: d.Log,
+		git: newGit(filepath.Join(d.Dir, ".git"), user, password.Reveal(), seen)}
+}
+
+// branch is how our branch is called in a repository that we make, and in a remote one that is empty.
+const branch = "main"
+
+// loginInURL finds a login in an address.
+var loginInURL = regexp.MustCompile(`//[^/@\s]+@`)
+
+// masked takes logins out of what git says.
+func masked(text string, password secret.Value) string {
+	if word := password.Reveal(); word != "" {
+		text = strings.ReplaceAll(text, word, "[REDACTED]")
+	}
+	return loginInURL.ReplaceAllString(text, "//[REDACTED]@")
+}
+
+// ErrBusy says that a copy is being made already.
+var ErrBusy = errors.New("a backup is running")
+
+// Restore brings the newest copy into a folder that is missing or holds no file, so that a bot on a new machine has
+// what it had on the old one; a folder with files is left as it is. It reports whether it brought any. It must run
+// before anything is written there.
+func (b *Backup) Restore(ctx context.Context) (bool, error) {
+	if there, err := holdsFiles(b.dir); err != nil || there {
+		return false, err
+	}
+	if err := os.MkdirAll(b.dir, 0o700); err != nil {
+		return false, fmt.Errorf("restore: %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.furnish(ctx); err != nil {
+		return false, fmt.Errorf("restore: %w", err)
+	}
+	theirs, err := b.fetch(ctx)
+	if err != nil || theirs == "" {
+		return false, err
+	}
+	if err := b.adopt(ctx, theirs); err != nil {
+		return false, fmt.Errorf("restore: %w", err)
+	}
+	return true, nil
+}
+
+// holdsFiles reports whether a folder has anything in it but a repository.
+func holdsFiles(dir string) (bool, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// Begin makes the first copy of a process, and pushes it. Where the remote repository went another way and the two
+// cannot be brought together, the copy goes to a branch of its own, backup-TIME, so that it is safe.
+func (b *Backup) Begin(ctx context.Context) error {
+	err := b.Copy(ctx)
+	if err == nil || !errors.Is(err, errApart) {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	aside := "backup-" + strings.NewReplacer(":", "-", ".", "-").Replace(b.now().UTC().Format("2006-01-02T15:04:05.000Z"))
+	if err := b.sendTo(ctx, aside); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	b.log.Warn("the remote repository and the data here were both changed, in the same files; the copy went to a branch of its own", "branch", aside)
+	return nil
+}
+
+// Copy makes a copy where anything has changed, and pushes what is not there yet. While another one is being made it is
+// ErrBusy.
+func (b *Backup) Copy(ctx context.Context) error {
+	if !b.mu.TryLock() {
+		b.log.Warn("a backup is left out: the last one is still running")
+		return ErrBusy
+	}
+	defer b.mu.Unlock()
+	if b.before != nil {
+		if err := b.before(ctx); err != nil {
+			b.log.Warn("the backup lacks some of the state", "err", err)
+		}
+	}
+	if err := b.furnish(ctx); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	if _, err := b.commit(ctx); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	if err := b.push(ctx); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	return nil
+}
+
+// furnish makes the repository where it is missing, and takes away what a crash left in it.
+func (b *Backup) furnish(ctx context.Context) error {
+	if _, err := os.Stat(filepath.Join(b.git.dir, "HEAD")); errors.Is(err, fs.ErrNotExist) {
+		if _, err := b.git.here(ctx, "init", "--quiet", "--initial-branch="+branch, "--template="); err != nil {
+			return err
+		}
+	}
+	if err := os.Chmod(b.git.dir, 0o700); err != nil {
+		return err
+	}
+	ref, err := b.git.here(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if err != nil {
+		return fmt.Errorf("the repository in %s is on no branch: %w", b.dir, err)
+	}
+	b.ref = ref
+	for _, lock := range []string{"index.lock", "HEAD.lock", "config.lock", freshIndex + ".lock", ref + ".lock", "packed-refs.lock"} {
+		if err := os.Remove(filepath.Join(b.git.dir, filepath.FromSlash(lock))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	info := filepath.Join(b.git.dir, "info")
+	if err := os.MkdirAll(info, 0o700); err != nil {
+		return err
+	}
+	// For people who look with git themselves: it shows them what we keep.
+	return os.WriteFile(filepath.Join(info, "exclude"), []byte(strings.Join(left, "\n")+"\n"), 0o600)
+}
+
+// commit makes a commit of what the files hold, unless the last one holds the same, and returns the newest.
+func (b *Backup) commit(ctx context.Context) (string, error) {
+	tree, err := b.tree(ctx)
+	if err != nil {
+		return "", err
+	}
+	last, err := b.tip(ctx)
+	if err != nil {
+		return "", err
+	}
+	word := "initial: "
+	args := []string{"commit-tree", tree}
+	if last != "" {
+		held, err := b.git.here(ctx, "rev-parse", last+"^{tree}")
+		if err != nil || held == tree {
+			return last, err
+		}
+		word = "backup: "
+		args = append(args, "-p", last)
+	}
+	args = append(args, "-m", word+b.now().UTC().Format("2006-01-02T15:04:05.000Z"))
+	return b.record(ctx, args)
+}
+
+// record makes a commit and lets our branch end in it.
+func (b *Backup) record(ctx context.Context, args []string) (string, error) {
+	fresh, err := b.git.run(ctx, call{args: args, env: []string{
+		"GIT_AUTHOR_NAME=" + b.cfg.AuthorName, "GIT_AUTHOR_EMAIL=" + b.cfg.AuthorEmail,
+		"GIT_COMMITTER_NAME=" + b.cfg.AuthorName, "GIT_COMMITTER_EMAIL=" + b.cfg.AuthorEmail}})
+	if err != nil {
+		return "", err
+	}
+	_, err = b.git.here(ctx, "update-ref", b.ref, fresh)
+	return fresh, err
+}
+
+// tip is the newest commit of our branch; "" when there is none.
+func (b *Backup) tip(ctx context.Context) (string, error) {
+	out, err := b.git.here(ctx, "rev-parse", "--verify", "--quiet", b.ref)
+	if code(err) == 1 {
+		return "", nil
+	}
+	return out, err
+}

@@ -1,0 +1,117 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"familiar/internal/process"
+)
+
+// How long Git may take: for what it does here, and for what it does with the remote repository.
+const (
+	hereTime = 5 * time.Minute
+	farTime  = 10 * time.Minute
+	mostOut  = 256 << 20 // bytes of its output, a file among them
+)
+
+// helper answers Git's question for a login out of the environment, so that no file, no address and no list of
+// processes holds it.
+const helper = `!f() { test "$1" = get && printf 'username=%s\npassword=%s\n' "$FAMILIAR_GIT_USER" "$FAMILIAR_GIT_PASSWORD"; }; f`
+
+// git runs the git program on one repository whose work tree it never looks at: no hook, filter or setting that an
+// agent may have left there has any say.
+type git struct {
+	dir  string   // the folder of the repository itself, .git
+	env  []string // the environment of every command
+	far  []string // what those that speak with the remote repository get besides
+	seen func(string) string
+}
+
+// newGit prepares the commands. user and password are for the remote repository; seen masks what is told of it.
+func newGit(dir, user, password string, seen func(string) string) *git {
+	g := &git{dir: dir, seen: seen}
+	settings := []string{"safe.directory", filepath.Dir(dir), "core.hooksPath", os.DevNull, "core.fsmonitor", "false",
+		"credential.helper", "", "gc.auto", "0", "advice.detachedHead", "false", "protocol.ext.allow", "never"}
+	if password != "" {
+		settings = append(settings, "credential.helper", helper)
+		g.far = []string{"FAMILIAR_GIT_USER=" + user, "FAMILIAR_GIT_PASSWORD=" + password}
+	}
+	g.env = []string{"GIT_DIR=" + dir, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS=true", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=20", "LC_ALL=C",
+		"GIT_HTTP_LOW_SPEED_LIMIT=100", "GIT_HTTP_LOW_SPEED_TIME=60"}
+	for i := 0; i < len(settings); i += 2 {
+		g.env = append(g.env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i/2, settings[i]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i/2, settings[i+1]))
+	}
+	g.env = append(g.env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)/2))
+	for _, name := range []string{"PATH", "HOME", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+		"SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK"} {
+		if value, ok := os.LookupEnv(name); ok {
+			g.env = append(g.env, name+"="+value)
+		}
+	}
+	return g
+}
+
+// call is one run of git.
+type call struct {
+	args  []string
+	input io.Reader
+	env   []string // besides the usual ones
+	far   bool     // it speaks with the remote repository
+}
+
+// run runs git and returns what it wrote, without white space at the ends.
+func (g *git) run(ctx context.Context, c call) (string, error) {
+	out, err := g.output(ctx, c)
+	return strings.TrimSpace(string(out)), err
+}
+
+// output runs git and returns what it wrote. What git complained of is in the error, masked; it may name files.
+func (g *git) output(ctx context.Context, c call) ([]byte, error) {
+	limit := hereTime
+	env := append(append([]string{}, g.env...), c.env...)
+	if c.far {
+		limit = farTime
+		env = append(env, g.far...)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var complaint bytes.Buffer
+	out, err := process.Output(ctx, process.Spec{Path: "git", Args: c.args, Env: env, Dir: filepath.Dir(g.dir),
+		Stderr: func(line string) {
+			if complaint.Len() < 2000 {
+				complaint.WriteString(line + "; ")
+			}
+		}}, c.input, mostOut)
+	if err != nil {
+		said := strings.TrimSuffix(strings.TrimSpace(complaint.String()), ";")
+		return out, fmt.Errorf("git %s: %w: %s", c.args[0], err, g.seen(said))
+	}
+	return out, nil
+}
+
+// here runs a command that needs nobody.
+func (g *git) here(ctx context.Context, args ...string) (string, error) {
+	return g.run(ctx, call{args: args})
+}
+
+// away runs a command that speaks with the remote repository.
+func (g *git) away(ctx context.Context, args ...string) (string, error) {
+	return g.run(ctx, call{args: args, far: true})
+}
+
+// code is the exit status in an error of run; -1 when the program did not end by itself.
+func code(err error) int {
+	var exit process.Exit
+	if errors.As(err, &exit) && exit.Signal == 0 {
+		return exit.Code
+	}
+	return -1
+}
