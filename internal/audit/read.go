@@ -111,19 +111,22 @@ func nameOf(path string) string { return strings.TrimSuffix(filepath.Base(path),
 // read reads one file.
 func read(dir, path string) (Record, error) {
 	r := Record{Session: nameOf(path), Path: path}
-	_, err := journal.Replay(path, func(text []byte) error {
-		line, err := parse(text)
-		if err != nil {
-			return journal.ErrSkip
-		}
-		r.Lines = append(r.Lines, line)
-		return nil
-	})
+	_, err := journal.Replay(path, r.add)
 	r.sum()
 	if r.Person == "" {
 		r.Person = r.folder(dir)
 	}
 	return r, err
+}
+
+// add takes one line; one that is torn or not understood is passed over.
+func (r *Record) add(text []byte) error {
+	line, err := parse(text)
+	if err != nil {
+		return journal.ErrSkip
+	}
+	r.Lines = append(r.Lines, line)
+	return nil
 }
 
 // folder is the folder of the person, from the folder of records.
