@@ -67,10 +67,12 @@ type (
 	Pressed struct {
 		Button string `json:"button"`
 	}
-	// Woke is a time that came. Job names the clock's entry.
+	// Woke is a time that came. Job says what for: the type of the session that it begins. Note is what that session
+	// needs to know which of its kind it is, such as the id of a reminder; About is a message that it is about.
 	Woke struct {
-		Job  string `json:"job"`
-		Note string `json:"note,omitempty"`
+		Job   SessionType `json:"job"`
+		Note  string      `json:"note,omitempty"`
+		About *Message    `json:"about,omitempty"`
 	}
 	// Noticed is something of the outside world: a mail, a feed, a phone that came home.
 	Noticed struct {
@@ -105,7 +107,9 @@ func (e Event) Text() string {
 	case Settled:
 		return b.Text
 	case Woke:
-		return b.Note
+		if b.About != nil {
+			return b.About.Text
+		}
 	}
 	return ""
 }
@@ -134,8 +138,11 @@ func (e Event) Amend(edit Event) (Event, bool) {
 	return e, true
 }
 
-// AsMessage returns a Said event as history tells it.
+// AsMessage returns a Said event as history tells it, and the message that a Woke event is about.
 func (e Event) AsMessage() (Message, bool) {
+	if woke, ok := e.Body.(Woke); ok && woke.About != nil {
+		return *woke.About, true
+	}
 	said, ok := e.Body.(Said)
 	if !ok {
 		return Message{}, false

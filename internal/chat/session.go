@@ -18,3 +18,12 @@ const (
 func SessionTypes() []SessionType {
 	return []SessionType{MessageSession, LurkSession, SpontaneousSession, ResearchSession, UpkeepSession, ReminderSession}
 }
+
+// SessionType says what an agent's session for this turn is for.
+func (t Turn) SessionType() SessionType {
+	ev, _ := t.Trigger()
+	if woke, ok := ev.Body.(Woke); ok {
+		return woke.Job
+	}
+	return MessageSession
+}
