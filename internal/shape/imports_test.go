@@ -82,7 +82,7 @@ var mayImport = map[string]string{
 	"backup":      "process secret setting",
 	"remind":      "chat clock journal setting tool",
 	"research":    "egress setting",
-	"spontaneity": "setting",
+	"spontaneity": "chat kv setting",
 	"upkeep":      "setting",
 
 	// The desks, the rooms, and the program around them.

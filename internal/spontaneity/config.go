@@ -1,5 +1,3 @@
-// Package spontaneity is when the bot speaks without being asked: now and then by itself, or because it read along.
-// So far it holds the settings alone; a configuration that switches them on is refused until the feature is there.
 package spontaneity
 
 import "familiar/internal/setting"

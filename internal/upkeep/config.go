@@ -1,5 +1,3 @@
-// Package upkeep lets an agent tidy the memories of people who have many. So far it holds the settings alone; a
-// configuration that switches them on is refused until the feature is there.
 package upkeep
 
 import (
