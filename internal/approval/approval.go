@@ -50,6 +50,8 @@ type Deps struct {
 	Now     func() time.Time
 	Log     *slog.Logger
 
+	// Leaving is closed when nothing is heard any more: whoever waits for an answer waits in vain. nil never is.
+	Leaving <-chan struct{}
 	// Trust says how far the author of an event is trusted.
 	Trust func(chat.Event) chat.Trust
 	// Do lets an action out.

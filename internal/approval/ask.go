@@ -101,6 +101,8 @@ func (a *Approvals) Permit(ctx context.Context, t chat.Turn, w Wanted) Outcome {
 		return outcome(option)
 	case <-late.C:
 		return a.over(ctx, q, Expired, TimedOut)
+	case <-a.deps.Leaving:
+		return a.over(ctx, q, Withdrawn, Ended)
 	case <-ctx.Done():
 		return a.over(ctx, q, Withdrawn, Ended)
 	}

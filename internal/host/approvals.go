@@ -27,7 +27,7 @@ const deedTime = 2 * time.Minute
 func (h *Host) openApprovals(ctx context.Context) (err error) {
 	h.deeds = approval.NewDeeds(context.WithoutCancel(ctx))
 	h.approvals, err = approval.New(ctx, approval.Deps{DB: h.db, Phrases: h.phrases, Vault: h.Vault, Zone: h.cfg.Bot.Zone(),
-		Now: h.now, Log: h.log.With("module", "Approval"), Trust: h.trust, Do: h.outbox.Do, Before: h.history.Before})
+		Now: h.now, Log: h.log.With("module", "Approval"), Trust: h.trust, Leaving: h.leaving, Do: h.outbox.Do, Before: h.history.Before})
 	return err
 }
 
@@ -69,6 +69,8 @@ func (h *Host) deed(ctx context.Context, ev chat.Event, q approval.Question) {
 		h.log.Error("a deed that was approved was not begun", chat.KeyTurn, t.ID, chat.KeyErr, err)
 		return // it has not begun, so the next start takes the answer up again
 	}
+	h.audit.Open(t.ID, tool.NewSession(h.now()), t.From)
+	defer h.audit.Close(t.ID)
 	limited, cancel := context.WithTimeoutCause(ctx, deedTime, chat.ErrTooLong)
 	defer cancel()
 	res, err := h.box.Approved(limited, t, q.Trust, q.Schema, tool.Call{Tool: q.Tool, Args: q.Args})

@@ -211,6 +211,11 @@ type event struct {
 		Answers string `json:"answers"`
 		Tool    string `json:"tool"`
 		OK      bool   `json:"ok"`
+
+		Request string `json:"requestId"`
+		Options []struct {
+			ID string `json:"optionId"`
+		} `json:"options"`
 	} `json:"data"`
 }
 
