@@ -18,6 +18,10 @@ type plan struct {
 	starts int // of the program, for each kind of directory
 	events int // that are prompted, one at a time
 
+	memories  int  // that are searched
+	questions int  // of each kind
+	only      bool // the memories, and nothing else
+
 	profile string // where a profile of the prompted events goes, instead of all other figures; "" wants none
 }
 
@@ -25,6 +29,9 @@ func main() {
 	var p plan
 	flag.IntVar(&p.starts, "starts", 15, "how often the program is started in each kind of directory")
 	flag.IntVar(&p.events, "events", 2000, "how many events are prompted, one at a time")
+	flag.IntVar(&p.memories, "memories", 1_000_000, "how many memories are searched")
+	flag.IntVar(&p.questions, "questions", 300, "how many questions of each kind are asked")
+	flag.BoolVar(&p.only, "only-memory", false, "measure the memory, and nothing else")
 	flag.StringVar(&p.profile, "profile", "", "write a CPU profile of the prompted events to this file, and measure nothing else")
 	flag.Parse()
 	ctx, leave := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -38,8 +45,8 @@ func main() {
 
 // measure takes the figures and prints them. Everything it makes lies in one temporary directory.
 func measure(ctx context.Context, p plan) (err error) {
-	if p.starts < 1 || p.events < 1 {
-		return errors.New("-starts and -events are 1 at least")
+	if p.starts < 1 || p.events < 1 || p.memories < 1 || p.questions < 1 {
+		return errors.New("-starts, -events, -memories and -questions are 1 at least")
 	}
 	dir, err := os.MkdirTemp("", "familiar-bench-")
 	if err != nil {
@@ -47,6 +54,14 @@ func measure(ctx context.Context, p plan) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var t table
+	if p.profile == "" {
+		if err := measureMemory(ctx, dir, p, &t); err != nil {
+			return fmt.Errorf("memory: %w", err)
+		}
+	}
+	if p.only {
+		return t.lines(os.Stdout)
+	}
 	if p.profile == "" {
 		if err := measureProgram(ctx, dir, p, &t); err != nil {
 			return err

@@ -71,6 +71,14 @@ func (t *table) print(out io.Writer, f facts) error {
 	if err != nil {
 		return err
 	}
+	if err := t.lines(out); err != nil {
+		return err
+	}
+	return page.Execute(out, f)
+}
+
+// lines writes the table.
+func (t *table) lines(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "what\tmeasured\tbudget\tmeasured/budget\tbaseline in the same run") // Flush tells
 	for _, r := range t.rows {
@@ -83,10 +91,7 @@ func (t *table) print(out io.Writer, f facts) error {
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.what, strings.TrimSpace(figure(r.got, r.unit)+" "+r.spread), budget, ratio, r.base)
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return page.Execute(out, f)
+	return w.Flush()
 }
 
 // figure writes a number with three digits that say something.

@@ -42,6 +42,8 @@ func skillTable() []skillSpec {
 		{"memory-search", "Find what was kept", []skillFlag{
 			{"query", "q", "query", payload, true, "the words to look for"},
 			{"limit", "", "limit", number, false, "the most results"},
+			{"since", "", "since", word, false, "only what was saved on that day or later, as in 2026-01-31"},
+			{"until", "", "until", word, false, "only what was saved on that day or earlier"},
 		}, `memory-search --query-file "$TMPDIR/query.txt" --limit 5`},
 		{"memory-patch", "Change the state of a memory", []skillFlag{
 			{"memory-id", "m", "memory_id", word, true, "the memory's id"},
@@ -49,6 +51,13 @@ func skillTable() []skillSpec {
 			{"disabled", "", "enabled", no, false, "stop using the memory"},
 			{"visibility", "", "visibility", word, false, "public or private"}, importance, related, supersedes,
 		}, `memory-patch --memory-id mem_abc_123456 --disabled`},
+		{"memory-stats", "Count what was kept", nil, `memory-stats`},
+		{"memory-export", "Send the person all that was kept, as a file to them alone", []skillFlag{
+			{"format", "f", "format", word, false, "markdown or json"},
+			{"importance", "", "importance", word, false, "high, normal or all"},
+			{"enabled-only", "", "enabled_only", yes, false, "only what is in use, as when left out"},
+			{"no-enabled-only", "", "enabled_only", no, false, "what is no longer used, too"},
+		}, `memory-export --format json`},
 		{"send-reply", "Answer the person, once", []skillFlag{message},
 			`send-reply --message-file "$TMPDIR/reply.txt"`},
 		{"edit-reply", "Change the answer that was sent", []skillFlag{

@@ -26,6 +26,7 @@ func (h *Host) openCommands() *command.Commands {
 		{Name: "/recall", Needs: owner, Args: say(phrase.ArgWords), Help: say(phrase.HelpRecall), Run: h.recall},
 		{Name: "/memories", Needs: owner, Help: say(phrase.HelpMemories), Run: h.memories},
 		{Name: "/forget", Needs: owner, Args: say(phrase.ArgID), Help: say(phrase.HelpForget), Run: h.forget},
+		h.exportCommand(),
 		{Name: "/clear", Needs: chat.Public, Help: say(phrase.HelpClear), Run: h.clear},
 		{Name: "/stop", Needs: chat.Public, Help: say(phrase.HelpStop), Run: h.stop},
 		{Name: "/status", Needs: owner, Help: say(phrase.HelpStatus), Run: h.status},

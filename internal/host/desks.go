@@ -37,7 +37,7 @@ func (h *Host) session(t chat.Turn) string {
 }
 
 // companionTools are what a companion's agent may call.
-var companionTools = []string{"memory-save", "memory-search", "memory-patch", "send-reply", "edit-reply",
+var companionTools = []string{"memory-save", "memory-search", "memory-patch", "memory-stats", "memory-export", "send-reply", "edit-reply",
 	"react-message", "get-message", "fetch-context"}
 
 // toolNames are the same, with those that the host was made with.

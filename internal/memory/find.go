@@ -111,7 +111,8 @@ func (s *Store) hits(ctx context.Context, of chat.Person, private bool, q query,
 	return hits, err
 }
 
-// firsts drops of two hits of one id the newer.
+// firsts drops of two hits of one id the newer. Where an index is asked that is all that is done about an id that
+// stands twice, which only a person with an editor can write.
 func firsts(hits []hit) []hit {
 	at := make(map[string]int, len(hits))
 	twice := false

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -72,12 +73,24 @@ func (s *Store) Keep(ctx context.Context) {
 			return
 		case <-s.due.awake:
 		}
-		for j, ok := s.due.take(); ok && ctx.Err() == nil; j, ok = s.due.take() {
-			if err := s.tend(ctx, j); err != nil && ctx.Err() == nil {
-				s.log.Warn("the index of memories was not built", chat.KeyPlatform, j.who.platform, chat.KeyPerson, j.who.id, chat.KeyErr, err)
-			}
+		if err := s.Settle(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("the index of memories was not built", chat.KeyErr, err)
 		}
 	}
+}
+
+// Settle does now what waits for Keep, which must not run at the same time.
+func (s *Store) Settle(ctx context.Context) error {
+	var errs []error
+	for j, ok := s.due.take(); ok; j, ok = s.due.take() {
+		if err := s.tend(ctx, j); err != nil {
+			errs = append(errs, fmt.Errorf("index the %s memories of %s on %s: %w", j.kind.visibility(), j.who.id, j.who.platform, err))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // load reads one of a person's files as far as it is not indexed, and says when its index wants work.

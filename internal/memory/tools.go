@@ -71,6 +71,8 @@ func (k kit) save(ctx context.Context, t chat.Turn, a saveArgs) (saved, error) {
 type searchArgs struct {
 	Query string `json:"query" jsonschema:"words to look for, taken literally; more matching words rank higher; quote a phrase"`
 	Limit *int   `json:"limit,omitempty" jsonschema:"the most memories and notes to return, 1 to 100; 10 when left out"`
+	Since string `json:"since,omitempty" jsonschema:"only memories saved on that day or later, as in 2026-01-31; or a moment in ISO 8601"`
+	Until string `json:"until,omitempty" jsonschema:"only memories saved on that day or earlier; or before a moment in ISO 8601"`
 }
 
 // told is a memory as a search tells it.
@@ -105,7 +107,12 @@ func (k kit) search(ctx context.Context, t chat.Turn, a searchArgs) (found, erro
 			return found{}, tool.Bad("memory-search: limit must be 1 or more, not %d", limit)
 		}
 	}
-	memories, err := k.store.Search(ctx, t.From, t.Place.Private(), a.Query, limit)
+	q := Query{Words: a.Query, Limit: limit}
+	var err error
+	if q.Since, q.Until, err = Period(a.Since, a.Until, time.Local); err != nil {
+		return found{}, fault("memory-search", err)
+	}
+	memories, err := k.store.Find(ctx, t.From, t.Place.Private(), q)
 	if err != nil {
 		return found{}, fault("memory-search", err)
 	}
@@ -115,7 +122,7 @@ func (k kit) search(ctx context.Context, t chat.Turn, a searchArgs) (found, erro
 		answer.UserMemories = append(answer.UserMemories, tell(m))
 	}
 	answer.Memories = answer.UserMemories
-	if k.notes != nil {
+	if k.notes != nil && q.Since.IsZero() && q.Until.IsZero() { // nobody knows when a line of a note was written
 		notes, err := k.notes.Search(ctx, a.Query, min(limit, maxLimit))
 		if err != nil {
 			return found{}, err

@@ -52,6 +52,7 @@ const (
 	doEdit  = "edit"
 	doReact = "react"
 	doAsk   = "ask"
+	doFile  = "file"
 )
 
 // ledger is the table of deeds.
@@ -130,6 +131,8 @@ func describe(a chat.Action) (does, text string) {
 		return doReact, a.Emoji
 	case chat.Ask:
 		return doAsk, a.Text
+	case chat.SendFile:
+		return doFile, a.Text
 	}
 	return fmt.Sprintf("%T", a), ""
 }

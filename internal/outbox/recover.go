@@ -42,6 +42,9 @@ func (o *Outbox) settleOld(ctx context.Context, r row) (found bool, err error) {
 	if !ok {
 		return false, o.ledger.settle(ctx, unknown, r)
 	}
+	if _, file := r.action.(chat.SendFile); file { // what was to be sent is gone
+		return false, o.ledger.settle(ctx, unknown, r)
+	}
 	if p.Abilities().Idempotent {
 		_, err := o.deliver(ctx, p, r)
 		return err == nil, err
@@ -115,6 +118,8 @@ func decode(does string, text []byte) (chat.Action, error) {
 		return decodeAs[chat.React](text)
 	case doAsk:
 		return decodeAs[chat.Ask](text)
+	case doFile:
+		return decodeAs[chat.SendFile](text)
 	}
 	return nil, fmt.Errorf("the ledger holds an unknown deed %q", does)
 }
@@ -126,11 +131,11 @@ func decodeAs[A chat.Action](text []byte) (chat.Action, error) {
 }
 
 // Replied reports whether an event was answered, or may have been: a reply, reaction or edit of a turn that it
-// caused went out. Notices do not count.
+// caused went out. Notices and files do not count.
 func (o *Outbox) Replied(ctx context.Context, id chat.EventID) (bool, error) {
 	var n int
 	err := o.deps.DB.Read().QueryRowContext(ctx, `SELECT count(*) FROM outbox
-		WHERE event = ? AND why <> ? AND state IN ('sent', 'unknown')`, id, chat.Notice).Scan(&n)
+		WHERE event = ? AND why <> ? AND does <> ? AND state IN ('sent', 'unknown')`, id, chat.Notice, doFile).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("read the outbox: %w", err)
 	}

@@ -14,13 +14,14 @@ const (
 	replies counted = iota
 	edits
 	reactions
+	documents
 	kinds // how many kinds there are
 )
 
 // quota says how often a turn may do a thing that people see. A notice is the host's own word, and is not
 // counted.
 var quota = map[chat.TurnKind][kinds]int{
-	chat.Talk:     {replies: 1, edits: 2, reactions: 10},
+	chat.Talk:     {replies: 1, edits: 2, reactions: 10, documents: 2},
 	chat.Wake:     {replies: 1, edits: 2, reactions: 10},
 	chat.Job:      {replies: 1, edits: 2, reactions: 0},
 	chat.Approved: {replies: 1, edits: 0, reactions: 0},
@@ -31,6 +32,7 @@ var spent = [kinds]string{
 	replies:   "your reply was sent already: one turn has one reply. Stop here; use edit-reply to correct it",
 	edits:     "the reply was edited as often as it may be. Stop here",
 	reactions: "that is enough reactions for one turn. Stop here",
+	documents: "that was sent already. Stop here",
 }
 
 // tally is what a turn has done so far.

@@ -26,6 +26,7 @@ const (
 	HelpRecall   Key = "help.recall"
 	HelpMemories Key = "help.memories"
 	HelpForget   Key = "help.forget"
+	HelpExport   Key = "help.export"
 	HelpClear    Key = "help.clear"
 	HelpStop     Key = "help.stop"
 	HelpStatus   Key = "help.status"
@@ -42,6 +43,7 @@ const (
 const (
 	Remembered    Key = "remembered"    // id
 	Forgot        Key = "forgot"        // id
+	Exported      Key = "exported"      // count, name of the file
 	NothingFound  Key = "nothingFound"  // no memory matches, or there is none
 	MemoryUnknown Key = "memoryUnknown" // id
 	RememberUsage Key = "rememberUsage"
@@ -194,11 +196,11 @@ var keys = map[Key][]string{
 	Sorry: nil, CutOff: nil, LostReply: nil, InLine: {"ahead"}, EditedAtWork: nil, Busy: nil, NoAgent: {"next"},
 	Stopped: nil, NothingToStop: nil, CommandFailed: {"command"}, OwnerOnly: {"command"},
 
-	HelpHeader: nil, HelpHelp: nil, HelpRemember: nil, HelpRecall: nil, HelpMemories: nil, HelpForget: nil,
+	HelpHeader: nil, HelpHelp: nil, HelpRemember: nil, HelpRecall: nil, HelpMemories: nil, HelpForget: nil, HelpExport: nil,
 	HelpClear: nil, HelpStop: nil, HelpStatus: nil,
 	ArgText: nil, ArgWords: nil, ArgID: nil,
 
-	Remembered: {"id"}, Forgot: {"id"}, NothingFound: nil, MemoryUnknown: {"id"},
+	Remembered: {"id"}, Forgot: {"id"}, Exported: {"count", "file"}, NothingFound: nil, MemoryUnknown: {"id"},
 	RememberUsage: nil, RecallUsage: nil, ForgetUsage: nil,
 
 	PairingOffer: {"code", "hours"}, PairingWelcome: nil, PairingOff: nil, PairUsage: nil, CodeUnknown: nil,

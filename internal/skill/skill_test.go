@@ -85,7 +85,7 @@ func TestOurSkills(t *testing.T) {
 	for _, s := range skills {
 		names = append(names, s.Name)
 		text := string(s.Files[0].Data)
-		tool, shell := strings.Index(text, "`"+s.Name+"`"), strings.Index(text, "familiar skill "+s.Name+" ")
+		tool, shell := strings.Index(text, "`"+s.Name+"`"), strings.Index(text, "    familiar skill "+s.Name)
 		if tool < 0 || shell < 0 || strings.Index(text, "Among your tools") > strings.Index(text, "## Without that tool") {
 			t.Errorf("%s: tool at %d, shell at %d", s.Name, tool, shell)
 		}
@@ -98,7 +98,8 @@ func TestOurSkills(t *testing.T) {
 			t.Errorf("%s allows %q", s.Name, s.AllowedTools)
 		}
 	}
-	want := []string{"edit-reply", "fetch-context", "get-message", "memory-patch", "memory-save", "memory-search", "react-message", "send-reply"}
+	want := []string{"edit-reply", "fetch-context", "get-message", "memory-export", "memory-patch", "memory-save", "memory-search",
+		"memory-stats", "react-message", "send-reply"}
 	if !slices.Equal(names, want) {
 		t.Fatalf("%q", names)
 	}

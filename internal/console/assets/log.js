@@ -29,6 +29,7 @@ export class Log {
     switch (type) {
       case "message.received": return this.received(data, when);
       case "message.completed": return this.completed(data, when);
+      case "message.files": return this.filed(data, when);
       case "message.updated": return this.updated(data);
       case "message.deleted": return this.deleted(data);
       case "message.reacted": return this.reacted(data);
@@ -57,6 +58,15 @@ export class Log {
     shown.item.append(body);
     if (text === "") this.empty(body);
     this.messages.set(messageId, { ...shown, body, meta, text });
+  }
+
+  filed({ messageId, text, files }, when) {
+    const meta = make("div", { class: "meta" }, make("b", {}, this.name), time(when));
+    const body = make("div", { class: "words", dir: "auto" }, ...(text ? [render(text)] : []));
+    for (const { name, size, path } of files) {
+      body.append(make("p", {}, make("a", { href: path, download: name }, `📄 ${name}`), ` ${Math.ceil(size / 1024)} KiB`));
+    }
+    this.messages.set(messageId, { ...this.add("theirs", when, meta, body), meta, text: text ?? "" });
   }
 
   requested({ requestId, text, options }, when) {

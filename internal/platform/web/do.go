@@ -69,6 +69,12 @@ func (w *Web) Do(ctx context.Context, a chat.Action) (chat.Receipt, error) {
 		do = func(ctx context.Context, p *pen) (chat.Receipt, error) { return remove(ctx, p, a) }
 	case chat.React:
 		do = func(ctx context.Context, p *pen) (chat.Receipt, error) { return react(ctx, p, a) }
+	case chat.SendFile:
+		files, err := enclose(a.Files)
+		if err != nil {
+			return chat.Receipt{}, err
+		}
+		do = func(ctx context.Context, p *pen) (chat.Receipt, error) { return sendFiles(ctx, p, a, files) }
 	case chat.Ask:
 		do = func(ctx context.Context, p *pen) (chat.Receipt, error) { return ask(ctx, p, a) }
 	case chat.Show:

@@ -24,6 +24,7 @@ func (w *Web) Routes(mux *http.ServeMux) {
 	mux.Handle("/v1/sessions/{session}", methods{"POST": w.proceed})
 	mux.Handle("/v1/sessions/{session}/cancel", methods{"POST": w.cancel})
 	mux.Handle("/v1/sessions/{session}/stream", methods{"GET": w.stream})
+	mux.Handle("/v1/sessions/{session}/files/{message}/{number}", methods{"GET": w.file})
 	mux.HandleFunc("/v1/sessions/", func(rw http.ResponseWriter, _ *http.Request) {
 		refuse(rw, fault{status: http.StatusNotFound, say: "there is nothing here"})
 	})

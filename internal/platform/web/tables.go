@@ -125,6 +125,7 @@ func (w *Web) forget(ctx context.Context) error {
 		for _, step := range []string{
 			`DELETE FROM web_events WHERE at < ?1`,
 			`DELETE FROM web_messages WHERE at < ?1`,
+			`DELETE FROM web_files WHERE at < ?1`,
 			`UPDATE web_sessions SET title = CASE WHEN active < ?1 THEN '' ELSE title END,
 				floor = coalesce((SELECT min(idx) FROM web_events WHERE session = id), next) WHERE created < ?1`,
 		} {

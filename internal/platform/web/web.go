@@ -11,6 +11,7 @@
 //	session.started, session.waiting    nothing; waiting means that no turn runs any more
 //	message.received                    messageId, text, replyTo
 //	message.completed                   messageId, text, replyTo, turnId: a message of ours
+//	message.files                       messageId, text, replyTo, files [{name, mimeType, size, path}]: a GET of path is the file
 //	message.updated                     messageId, text: it says something else now
 //	message.deleted, message.reacted    messageId; emoji
 //	input.requested                     requestId, messageId (the same), text, options [{optionId, label}], replyTo, turnId
@@ -77,7 +78,7 @@ var (
 // New makes the platform and its tables, and closes the turns that an earlier process left open. It must be the
 // only Web on db.
 func New(ctx context.Context, db *sqlite.DB, _ Config, deps Deps) (*Web, error) {
-	if err := db.Migrate(ctx, Name, schema...); err != nil {
+	if err := errors.Join(db.Migrate(ctx, Name, schema...), db.Migrate(ctx, Name+" files", filesSchema)); err != nil {
 		return nil, err
 	}
 	w := &Web{db: db, deps: deps, feeds: map[string]*feed{}, began: make(chan struct{})}
@@ -93,7 +94,7 @@ func (w *Web) Name() string { return Name }
 // Abilities says what a stream can show.
 func (w *Web) Abilities() chat.Abilities {
 	return chat.Abilities{MaxText: MaxText, Unit: chat.Runes, Edit: true, Delete: true, React: true, Buttons: true,
-		Progress: true, Idempotent: true}
+		Files: true, Progress: true, Idempotent: true}
 }
 
 // Run takes posts until ctx ends, and forgets once a day what is too old. It returns when no post is being heard.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -234,7 +235,12 @@ func TestContract(t *testing.T) {
 		mux := http.NewServeMux()
 		w.Routes(mux)
 		session := ""
+		document := filepath.Join(t.TempDir(), "document")
+		if err := os.WriteFile(document, []byte("words"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		return platformtest.Network{Platform: w,
+			File: chat.File{Path: document, Name: "document.txt", MIME: "text/plain"},
 			Deliver: func(t *testing.T, source, text string) {
 				if session == "" { // one place: the first message opens it, and comes again on the same way
 					session = "s_" + hash("session", source)
