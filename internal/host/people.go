@@ -37,8 +37,8 @@ func (h *Host) offer(ctx context.Context, ev chat.Event) {
 	if code == "" {
 		return
 	}
-	hours := int(pairing.CodeLife / time.Hour)
-	if !h.tell(ctx, ev, "pairing", h.phrases.Say(phrase.PairingOffer, code, hours)) {
+	minutes := int(pairing.CodeLife / time.Minute)
+	if !h.tell(ctx, ev, "pairing", h.phrases.Say(phrase.PairingOffer, code, minutes)) {
 		if err := h.people.Withdraw(ctx, ev.From); err != nil {
 			h.log.Error("a pairing code that was not told stays", chat.KeyEvent, ev.ID, chat.KeyErr, err)
 		}

@@ -43,7 +43,7 @@ func TestAStrangerIsAdmitted(t *testing.T) {
 	r := live(t, d, closed, reply("hi"))
 	r.hears(event("dm1", "ann", "let me in"), chat.Refused)
 	code := r.code(1)
-	offer := "dm1: " + r.phrases.Say(phrase.PairingOffer, code, 1)
+	offer := "dm1: " + r.phrases.Say(phrase.PairingOffer, code, 60)
 	r.hears(event("dm1", "ann", "please"), chat.Refused)
 	r.hears(event("dm1", "ann", "/pair "+code), chat.Refused) // who has the code is not who may use it
 	r.says(offer)
@@ -98,7 +98,7 @@ func TestNobodyGetsACodeUnlessItIsOn(t *testing.T) {
 func TestACodeIsToldInTheBotsLanguage(t *testing.T) {
 	r := live(t, dir(t), func(c *config.Config) { closed(c); c.Bot.Language = "zh-TW" })
 	r.hears(event("dm1", "ann", "let me in"), chat.Refused)
-	r.says("dm1: " + r.phrases.Say(phrase.PairingOffer, r.code(1), 1))
+	r.says("dm1: " + r.phrases.Say(phrase.PairingOffer, r.code(1), 60))
 }
 
 // Strangers in a crowd get so many answers and no more, and nothing of what they said is anywhere.

@@ -48,7 +48,8 @@ type Admission struct {
 	At     time.Time   `json:"at"`
 }
 
-// offer is a code that waits for an owner.
+// offer is a code that waits for an owner. Without a hash there is no code: somebody was removed, and hears nothing until
+// the time is over, as anybody hears nothing twice within the hour.
 type offer struct {
 	Person chat.Person `json:"person"`
 	Place  chat.Place  `json:"place"`
@@ -203,7 +204,7 @@ func (p *Pairing) claim(code string) (offer, error) {
 	}
 	var found *offer
 	for _, o := range p.offers { // all of them, so that the time says nothing of which was near
-		if o.Hash.is(sum) && now.Before(o.Until) {
+		if o.Hash.is(sum) && o.waits() && now.Before(o.Until) {
 			found = &o
 		}
 	}
@@ -238,11 +239,20 @@ func (p *Pairing) Remove(ctx context.Context, name string) (Admission, error) {
 	if err := remove(ctx, p.store, admissionKey, id); err != nil {
 		return Admission{}, fmt.Errorf("remove somebody: %w", err)
 	}
+	quiet := offer{Person: found[0].Person, Place: found[0].Place, Until: p.now().Add(CodeLife)}
 	p.mu.Lock()
 	delete(p.admitted, id)
+	if len(p.offers) < MostOffers {
+		p.offers[id] = quiet
+	}
 	p.mu.Unlock()
+	// They are shut out, whatever the disk says to this: at worst a restart lets them ask again within the hour.
+	_ = save(ctx, p.store, offerKey+id.key(), quiet, CodeLife)
 	return found[0], nil
 }
+
+// waits reports whether there is a code that somebody could bring.
+func (o offer) waits() bool { return o.Hash != digest{} }
 
 // People returns who is admitted, in the order in which they were, and how many codes wait.
 func (p *Pairing) People() (people []Admission, waiting int) {
@@ -258,7 +268,12 @@ func (p *Pairing) People() (people []Admission, waiting int) {
 		}
 		return strings.Compare(a.Person.Platform+"/"+a.Person.ID, b.Person.Platform+"/"+b.Person.ID)
 	})
-	return people, len(p.offers)
+	for _, o := range p.offers {
+		if o.waits() {
+			waiting++
+		}
+	}
+	return people, waiting
 }
 
 // The keys of the store. Behind them comes a hash of the person, since an id may hold any character.

@@ -310,6 +310,29 @@ func TestWithdrawnCodesAreGone(t *testing.T) {
 	}
 }
 
+// Somebody who was removed is not asked to bring a code at once, and nothing opens what has no code.
+func TestRemovedPeopleAreNotAskedInAgainAtOnce(t *testing.T) {
+	r := newRig(t)
+	r.admit(r.offers("ann"), nil)
+	if _, err := r.Remove(t.Context(), "ann"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if code := r.offers("ann"); code != "" {
+			t.Fatalf("a code at once: %q", code)
+		}
+		if _, waiting := r.People(); waiting != 0 {
+			t.Errorf("%d codes wait", waiting)
+		}
+		r.restart()
+	}
+	r.admit("", ErrCode)
+	r.knows("ann", false)
+	r.clock.pass(CodeLife)
+	r.admit(r.offers("ann"), nil)
+	r.knows("ann", true)
+}
+
 func TestOnlyAHashIsKept(t *testing.T) {
 	r := newRig(t)
 	code := r.offers("ann")

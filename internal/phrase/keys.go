@@ -53,7 +53,7 @@ const (
 
 // What people and the owner read of pairing.
 const (
-	PairingOffer   Key = "pairing.offer"   // code, hours: to a stranger
+	PairingOffer   Key = "pairing.offer"   // code, minutes: to a stranger
 	PairingWelcome Key = "pairing.welcome" // to whoever was admitted
 	PairingOff     Key = "pairing.off"     // what follows is for the owner
 	PairUsage      Key = "pairing.usage"
@@ -203,7 +203,7 @@ var keys = map[Key][]string{
 	Remembered: {"id"}, Forgot: {"id"}, Exported: {"count", "file"}, NothingFound: nil, MemoryUnknown: {"id"},
 	RememberUsage: nil, RecallUsage: nil, ForgetUsage: nil,
 
-	PairingOffer: {"code", "hours"}, PairingWelcome: nil, PairingOff: nil, PairUsage: nil, CodeUnknown: nil,
+	PairingOffer: {"code", "minutes"}, PairingWelcome: nil, PairingOff: nil, PairUsage: nil, CodeUnknown: nil,
 	CodeTooMany: nil, PeopleFull: nil, Paired: {"person"}, NobodyAdmitted: nil, CodesWaiting: {"codes"},
 	UnpairUsage: nil, PersonUnknown: nil, Unpaired: {"person"},
 	HelpPair: nil, HelpPeople: nil, HelpUnpair: nil, ArgCode: nil,
