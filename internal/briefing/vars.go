@@ -29,6 +29,11 @@ type Vars struct {
 	ContextMark        string // a word that nobody could know, around the context block
 	UserContextMessage string // the context block itself
 	Rejections         string // what the agent was refused lately, for the second try
+
+	// A session that nobody's message began; see Errand.
+	errand                                             Errand
+	recentMessagesFetched                              bool
+	importantMemories, recentMessages, availableEmojis string
 }
 
 // value is a variable's text, and whether an if takes it for true.
@@ -71,4 +76,16 @@ var variables = map[string]func(Vars) value{
 	"contextMark":            func(v Vars) value { return text(v.ContextMark) },
 	"userContextMessage":     func(v Vars) value { return text(v.UserContextMessage) },
 	"rejections":             func(v Vars) value { return text(v.Rejections) },
+
+	"recentMessagesFetched": func(v Vars) value { return truth(v.recentMessagesFetched) },
+	"importantMemories":     func(v Vars) value { return text(v.importantMemories) },
+	"recentMessages":        func(v Vars) value { return text(v.recentMessages) },
+	"availableEmojis":       func(v Vars) value { return text(v.availableEmojis) },
+	"workspaceKey":          func(v Vars) value { return text(oneLine(v.errand.WorkspaceKey)) },
+	"memoriesDump":          func(v Vars) value { return text(v.errand.MemoriesDump) },
+	"minMemoryCount":        func(v Vars) value { return text(strconv.Itoa(v.errand.MinMemoryCount)) },
+	"rssItems":              func(v Vars) value { return text(v.errand.RSSItems) },
+	"reminderMessage":       func(v Vars) value { return text(block(v.errand.ReminderMessage)) },
+	"reminderCreatedAt":     func(v Vars) value { return text(v.errand.ReminderCreatedAt) },
+	"reminderScheduledAt":   func(v Vars) value { return text(v.errand.ReminderScheduledAt) },
 }
