@@ -99,6 +99,10 @@ func (h *Host) agentDeps() (acp.Deps, error) {
 	if err != nil {
 		home = "" // nobody is signed in then
 	}
-	return acp.Deps{Log: h.log.With("module", "Agent"), Vault: h.Vault, Enter: h.folders.Enter, Door: h.doors.Admit,
-		Skills: skills, Home: home, Parent: os.Environ(), Idle: h.count.IdleTimeout}, nil
+	deps := acp.Deps{Log: h.log.With("module", "Agent"), Vault: h.Vault, Enter: h.folders.Enter,
+		Skills: skills, Home: home, Parent: os.Environ(), Idle: h.count.IdleTimeout}
+	if h.doors != nil { // a trial has none
+		deps.Door = h.doors.Admit
+	}
+	return deps, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"familiar/internal/agent"
 	"familiar/internal/agent/loop"
 	"familiar/internal/chat"
+	"familiar/internal/doctor"
 	"familiar/internal/llm"
 	"familiar/internal/phrase"
 	"familiar/internal/process"
@@ -149,6 +151,26 @@ func (b *builtin) who() (provider, model string, ok bool) {
 		return b.model.Provider(), b.model.Name(), true
 	}
 	return b.section.Title(), b.section.Model, b.section.Provider != ""
+}
+
+// reached asks the provider for its models, which costs nothing, and says whether the configured one is among them.
+func (b *builtin) reached(ctx context.Context) (doctor.Line, error) {
+	section := b.section
+	if section.Provider == "" {
+		local, ok := llm.Probe(ctx, "", b.deps)
+		if !ok {
+			return doctor.Line{}, errors.New("nobody can think for this bot: there is no agent on PATH, no key of a provider and no Ollama here")
+		}
+		section = local.Fill(section)
+	}
+	listed, err := llm.Models(ctx, section, b.deps)
+	if err != nil {
+		return doctor.Line{}, fmt.Errorf("%s: %w", section.Title(), err)
+	}
+	if section.Model != "" && !slices.Contains(listed, section.Model) {
+		return doctor.Doubtful(fmt.Sprintf("%s answers, and does not list the model %s", section.Title(), section.Model), "see agent.model and llm.model"), nil
+	}
+	return doctor.Well("%s answers and lists %d models", section.Title(), len(listed)), nil
 }
 
 // meet finds out who answers as soon as the bot is ready, so that the page can name them before a message leaves.

@@ -174,8 +174,11 @@ type Entry struct {
 func (e Entry) Begun() bool { return e.Turn != "" }
 
 // Waiting counts the events that are not finished. It blocks for the disk only.
-func (in *Inbox) Waiting(ctx context.Context) (n int64, err error) {
-	if err := in.db.Read().QueryRowContext(ctx, `SELECT count(*) FROM inbox WHERE state <> 'done'`).Scan(&n); err != nil {
+func (in *Inbox) Waiting(ctx context.Context) (int64, error) { return WaitingIn(ctx, in.db.Read()) }
+
+// WaitingIn counts them in the database of a bot that may be running or not.
+func WaitingIn(ctx context.Context, db *sql.DB) (n int64, err error) {
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM inbox WHERE state <> 'done'`).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count waiting events: %w", err)
 	}
 	return n, nil
