@@ -30,13 +30,15 @@ type Deps struct {
 	Agent   agent.Agent
 	Model   func(chat.SessionType, chat.Event) string // "" leaves the agent's own choice
 	Box     *tool.Box
-	Tools   []string // the tools that a session gets
+	Tools   []string // the tools that a conversation gets
 	Briefer *briefing.Briefer
 	Sources briefing.Sources
 	Audit   *audit.Book
 	Now     func() time.Time
 	Log     *slog.Logger
 
+	// Errand returns what a session is told that nobody's message began; ErrNothing where there is none.
+	Errand func(context.Context, chat.Turn) (briefing.Errand, error)
 	// Session returns the id for a turn's tool session, that of an agent that waits for it where there is one; nil
 	// makes a new id for each.
 	Session func(chat.Turn) string
@@ -67,8 +69,12 @@ var errLoop = errors.New("the agent is looping")
 // (air-friends spec §5.3).
 const loopGrace = 100 * time.Millisecond
 
-// Room implements desk.Desk: a person waits in line only behind their own messages in the same place.
+// Room implements desk.Desk: a person waits in line only behind their own messages in the same place. What comes by
+// itself has a line of its own.
 func (d *Desk) Room(ev chat.Event) chat.RoomKey {
+	if woke, ok := ev.Body.(chat.Woke); ok {
+		return chat.NewRoomKey("companion", string(woke.Job), ev.Place.Platform, ev.Place.ID, ev.From.ID)
+	}
 	return chat.NewRoomKey("companion", ev.Place.Platform, ev.Place.ID, ev.From.ID)
 }
 
@@ -84,6 +90,9 @@ func (d *Desk) Attend(ctx context.Context, t chat.Turn) (res desk.Result, err er
 	s.begin()
 	defer func() { s.end(err) }()
 	res, err = s.run(ctx)
+	if errors.Is(err, ErrNothing) {
+		return res, nil
+	}
 	if res.Replied = s.answered(); res.Replied && err != nil {
 		d.deps.Log.Info("the turn went wrong after it had answered", chat.KeyTurn, t.ID, chat.KeyErr, err)
 		err = nil

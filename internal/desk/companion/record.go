@@ -11,9 +11,6 @@ import (
 	"familiar/internal/chat"
 )
 
-// sessionType is what sessions of this desk are for.
-const sessionType = chat.MessageSession
-
 func (s *sitting) note(e audit.Entry) { s.deps.Audit.Note(s.turn.ID, e) }
 
 // begin opens the session's audit: what caused it, and under which terms it runs.
@@ -22,7 +19,7 @@ func (s *sitting) begin() {
 	for _, ev := range s.turn.Cause {
 		s.received(ev)
 	}
-	s.note(audit.SessionStart{SessionID: s.seat.Session(), SessionType: string(sessionType), WorkspaceKey: s.opening().Workspace.Key(),
+	s.note(audit.SessionStart{SessionID: s.seat.Session(), SessionType: string(s.turn.SessionType()), WorkspaceKey: s.opening().Workspace.Key(),
 		AgentType: s.request.Agent, Model: s.request.Model, Yolo: s.request.Yolo})
 	if ev, _ := s.turn.Trigger(); s.deps.Limited(ev) {
 		s.note(audit.RateLimitChecked{Allowed: true})

@@ -18,6 +18,7 @@ import (
 type sitting struct {
 	*Desk
 	turn    chat.Turn
+	kind    kind
 	seat    *tool.Seat
 	request briefing.Request
 	source  string // what decided on yolo
@@ -27,9 +28,9 @@ type sitting struct {
 
 func (d *Desk) sit(ctx context.Context, t chat.Turn, ev chat.Event, looping func()) *sitting {
 	session := d.session(t)
-	s := &sitting{Desk: d, turn: t, seat: d.deps.Box.Seat(session, d.deps.Tools, func(string) { looping() })}
-	s.request = briefing.Request{Turn: t, Session: session, Agent: d.deps.Agent.Name(),
-		Model: d.deps.Model(sessionType, ev)}
+	what := t.SessionType()
+	s := &sitting{Desk: d, turn: t, kind: kindOf(what), seat: d.deps.Box.Seat(session, d.toolsFor(what), func(string) { looping() })}
+	s.request = briefing.Request{Turn: t, Session: session, Agent: d.deps.Agent.Name(), Model: d.deps.Model(what, ev), Notes: s.kind.notes}
 	s.request.Yolo, s.source = d.deps.Yolo(ev)
 	s.res = desk.Result{Session: session, Agent: s.request.Agent, Model: s.request.Model}
 	s.watch = &watcher{ctx: ctx, sitting: s, policy: d.deps.Policy(t, session, s.request.Yolo), calls: map[string]call{}}
@@ -47,6 +48,10 @@ func (d *Desk) session(t chat.Turn) string {
 func (s *sitting) run(ctx context.Context) (desk.Result, error) {
 	s.seat.Begin(ctx, s.turn)
 	defer s.seat.End()
+	errand, err := s.errand(ctx)
+	if err != nil {
+		return s.res, err
+	}
 	began := s.deps.Now()
 	session, err := s.deps.Agent.Open(ctx, s.opening())
 	s.connected(began, err)
@@ -60,7 +65,7 @@ func (s *sitting) run(ctx context.Context) (desk.Result, error) {
 	}()
 	s.request.Can = session.Can()
 	defer s.talks.join(s, session)()
-	brief, err := s.deps.Briefer.Reply(ctx, s.deps.Sources, s.request)
+	brief, err := s.brief(ctx, errand)
 	if err != nil {
 		return s.res, fmt.Errorf("brief the agent: %w", err)
 	}
@@ -69,20 +74,37 @@ func (s *sitting) run(ctx context.Context) (desk.Result, error) {
 	if err == nil && s.request.Can.Rehearses {
 		return s.res, nil
 	}
-	if err == nil && stop == agent.EndTurn && !s.answered() {
+	if err == nil && stop == agent.EndTurn && !s.done() {
 		stop, err = s.again(ctx, session)
 	}
-	if err == nil && s.answered() {
+	if err == nil && (s.answered() || stop == agent.EndTurn && s.done()) {
 		return s.res, nil
 	}
 	return s.res, verdict(stop, err)
 }
 
+// errand is what the session is told where no message began it; nil where one did.
+func (s *sitting) errand(ctx context.Context) (*briefing.Errand, error) {
+	switch s.turn.SessionType() {
+	case chat.MessageSession, chat.LurkSession:
+		return nil, nil
+	}
+	errand, err := s.deps.Errand(ctx, s.turn)
+	return &errand, err
+}
+
+func (s *sitting) brief(ctx context.Context, errand *briefing.Errand) (briefing.Briefing, error) {
+	if errand != nil {
+		return s.deps.Briefer.Errand(ctx, s.deps.Sources, s.request, *errand)
+	}
+	return s.deps.Briefer.Reply(ctx, s.deps.Sources, s.request)
+}
+
 // opening asks for everything only where the configuration says so.
 func (s *sitting) opening() agent.Opening {
 	who := s.turn.From
-	o := agent.Opening{Tools: s.seat, Model: s.request.Model, At: s.turn.Place.Kind, Type: sessionType,
-		Workspace: workspace.Ref{Platform: who.Platform, User: who.ID, Session: s.seat.Session()}}
+	o := agent.Opening{Tools: s.seat, Model: s.request.Model, At: s.turn.Place.Kind, Type: s.turn.SessionType(),
+		Workspace: workspace.Ref{Platform: who.Platform, User: who.ID, Session: s.seat.Session(), Notes: s.kind.notes}}
 	if s.request.Yolo {
 		o.Mode = "yolo"
 	}
@@ -112,6 +134,9 @@ func (s *sitting) prompt(ctx context.Context, session agent.Session, blocks []ag
 	s.note(audit.AgentResponse{StopReason: string(got.Stop), IsRetry: s.res.Retried})
 	return got.Stop, err
 }
+
+// done reports whether a session whose agent ended its turn has done what it was for.
+func (s *sitting) done() bool { return !s.kind.answers || s.answered() }
 
 // answered reports whether the person has seen anything.
 func (s *sitting) answered() bool {

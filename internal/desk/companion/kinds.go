@@ -1,0 +1,46 @@
+package companion
+
+import (
+	"errors"
+	"slices"
+
+	"familiar/internal/chat"
+)
+
+// kind says how sessions of one type differ from others (air-friends spec §4.1).
+type kind struct {
+	// answers is set where a session has succeeded when somebody has seen something, and is prompted once more when
+	// nobody has; the others have succeeded when the agent ends its turn.
+	answers bool
+	notes   bool     // it may write the shared notes
+	tools   []string // what it gets of the desk's tools; nil: all of those for conversations
+}
+
+// The tools of sessions that speak to nobody, beyond which they have none.
+var (
+	researchTools = []string{"read-page", "write-note"}
+	upkeepTools   = []string{"memory-save", "memory-search", "memory-patch"}
+)
+
+// kindOf is the table of session types.
+func kindOf(t chat.SessionType) kind {
+	switch t {
+	case chat.ResearchSession:
+		return kind{notes: true, tools: researchTools}
+	case chat.UpkeepSession:
+		return kind{tools: upkeepTools}
+	}
+	return kind{answers: true}
+}
+
+// ErrNothing is what Errand returns where there is nothing to do after all. The turn ends well, without an agent.
+var ErrNothing = errors.New("there is nothing to do")
+
+// toolsFor are the tools of a session.
+func (d *Desk) toolsFor(t chat.SessionType) []string {
+	k := kindOf(t)
+	if k.tools == nil {
+		return d.deps.Tools
+	}
+	return slices.Clone(k.tools)
+}
