@@ -27,3 +27,11 @@ func (t Turn) SessionType() SessionType {
 	}
 	return MessageSession
 }
+
+// TurnKind says what kind of turn an event begins.
+func (e Event) TurnKind() TurnKind {
+	if _, woke := e.Body.(Woke); woke {
+		return Wake
+	}
+	return Talk
+}

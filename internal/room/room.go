@@ -84,7 +84,7 @@ func (rs *Rooms) next(key chat.RoomKey, r *room) (ctx context.Context, wait time
 	}
 	r.queue = r.queue[1:]
 	last := first.evs[len(first.evs)-1]
-	t := chat.NewTurn(chat.Talk, last, first.trust, now)
+	t := chat.NewTurn(last.TurnKind(), last, first.trust, now)
 	t.Cause = first.evs
 	ctx, end := context.WithCancelCause(rs.base)
 	r.turn = &turn{Turn: t, since: first.since, end: end}
