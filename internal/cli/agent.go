@@ -60,7 +60,7 @@ func serveAgent(cmd *cobra.Command, f agentFlags) error {
 	}
 	errs := cmd.ErrOrStderr() // the output is the protocol's alone
 	log := logging.New(logging.Defaults(), errs, errs, isTerminal(errs), vault)
-	ctx, leave := untilSignal(cmd.Context(), log)
+	ctx, leave := heed(cmd.Context(), log, nil)
 	defer leave()
 	deps := llm.Deps{Environ: os.Environ()}
 	section = withLocal(ctx, section, deps)

@@ -8,11 +8,9 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"sync"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -100,47 +98,4 @@ func browse(ctx context.Context, link string) error {
 		return err
 	}
 	return cmd.Process.Release()
-}
-
-// untilSignal returns a context that ends at the first SIGINT, SIGTERM or SIGHUP (the terminal went away). A second
-// SIGINT ends the program at once with code 130; any other signal that comes again is one with the first.
-func untilSignal(ctx context.Context, log *slog.Logger) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	// Whoever reads our log may go away. A write is then an error, as to any other file, and no end.
-	pipes := make(chan os.Signal, 1)
-	signal.Notify(pipes, syscall.SIGPIPE)
-	over := make(chan struct{})
-	listening := make(chan struct{})
-	go func() {
-		defer close(listening)
-		interrupted := false
-		for {
-			select {
-			case <-over:
-				return
-			case s := <-signals:
-				if s == syscall.SIGINT && interrupted {
-					os.Exit(exitAtOnce)
-				}
-				interrupted = interrupted || s == syscall.SIGINT
-				switch {
-				case ctx.Err() != nil:
-				case s == syscall.SIGINT:
-					log.Info("asked to leave; press Ctrl-C again to leave at once", "signal", s.String())
-				default:
-					log.Info("asked to leave", "signal", s.String())
-				}
-				cancel()
-			}
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		signal.Stop(pipes)
-		close(over)
-		<-listening
-		cancel()
-	}
 }

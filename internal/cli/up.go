@@ -74,7 +74,10 @@ func up(cmd *cobra.Command, f upFlags) (err error) {
 		return err
 	}
 	// The configuration comes before everything else: a mistake in it leaves no trace.
-	loaded, err := config.Load(config.Where{Dir: inst.Dir, Set: f.overrides(cmd)}, os.Environ())
+	load := func() (config.Loaded, error) {
+		return config.Load(config.Where{Dir: inst.Dir, Set: f.overrides(cmd)}, os.Environ())
+	}
+	loaded, err := load()
 	if err != nil {
 		return err
 	}
@@ -95,11 +98,12 @@ func up(cmd *cobra.Command, f upFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, logs.Close()) }()
 	for _, w := range loaded.Warnings {
-		logs.Warn("configuration: " + w.String())
+		logs.Warn("the configuration deserves a look", w.Attrs()...)
 	}
-	ctx, leave := untilSignal(cmd.Context(), logs.Logger)
+	reload := make(chan struct{}, 1)
+	ctx, leave := heed(cmd.Context(), logs.Logger, reload)
 	defer leave()
-	h, err := host.Open(ctx, host.Options{Instance: inst, Loaded: loaded, Vault: vault, Log: logs.Logger, Token: token, Version: versionOf()})
+	h, err := host.Open(ctx, host.Options{Instance: inst, Loaded: loaded, Load: load, Vault: vault, Log: logs.Logger, Token: token, Version: versionOf()})
 	switch {
 	case err != nil && ctx.Err() != nil: // asked to leave before it was there, which is no failure
 		logs.Info("left before it was ready", "err", err)
@@ -107,21 +111,26 @@ func up(cmd *cobra.Command, f upFlags) (err error) {
 	case err != nil:
 		return fmt.Errorf("start: %w", err)
 	}
-	return live(ctx, h, lock, func() { announce(ctx, cmd.OutOrStdout(), h, logs, f.noOpen) })
+	return live(ctx, h, lock, reload, func() { announce(ctx, cmd.OutOrStdout(), h, logs, f.noOpen) })
 }
 
-// live runs the bot until ctx ends, and says where it is once it answers.
-func live(ctx context.Context, h *host.Host, lock *instance.Lock, announce func()) error {
+// live runs the bot until ctx ends, says where it is once it answers, and reloads its configuration when asked.
+func live(ctx context.Context, h *host.Host, lock *instance.Lock, reload <-chan struct{}, announce func()) error {
 	if err := lock.SetURL(h.URL()); err != nil {
 		return errors.Join(err, h.Close())
 	}
 	ran := make(chan error, 1)
 	go func() { ran <- h.Run(ctx) }()
-	select {
-	case <-h.Ready():
-		announce()
-		return <-ran
-	case err := <-ran:
-		return err
+	ready := h.Ready()
+	for {
+		select {
+		case <-ready:
+			announce()
+			ready = nil
+		case <-reload:
+			h.Reload()
+		case err := <-ran:
+			return err
+		}
 	}
 }

@@ -23,6 +23,8 @@ type decoder struct {
 	literals map[string]string // by file, the path of a secret that is written out in it
 	unset    Problems          // secrets whose source is empty: worth a word, and an error only where one is required
 	origins  map[string]Origin
+
+	secretFiles []string // what file:PATH names
 }
 
 func (d *decoder) wrong(at Origin, path, format string, args ...any) {
@@ -256,6 +258,7 @@ func (d *decoder) secretFile(path string, n *node, file string) string {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(filepath.Dir(n.at.Name), file)
 	}
+	d.secretFiles = append(d.secretFiles, file)
 	data, err := readBounded(file, largestSecret)
 	if err != nil {
 		d.wrong(n.at, path, "%s: %v", file, err)

@@ -66,6 +66,17 @@ func (w Where) find(environment string) ([]string, Problems) {
 	return files, append(problems, more...)
 }
 
+// candidates names the files that find looks for.
+func (w Where) candidates(environment string) []string {
+	stem := filepath.Join(w.Dir, "config")
+	all := []string{stem + ".yaml", stem + ".json"}
+	if w.File != "" {
+		stem = strings.TrimSuffix(w.File, filepath.Ext(w.File))
+		all = []string{w.File}
+	}
+	return append(all, stem+"."+environment+".yaml", stem+"."+environment+".json")
+}
+
 // one returns the file of a stem, YAML or JSON; both at once are refused, for one of them would silently not count.
 func one(stem string) (string, Problems) {
 	switch yes, no := stem+".yaml", stem+".json"; {

@@ -32,6 +32,7 @@ type Loaded struct {
 	Warnings    Problems
 	Secrets     []secret.Value // every secret in it, for the vault that masks them
 	Files       []string       // the files that were read, lowest layer first
+	Watched     []string       // the files that would make another configuration if they changed; not all are there
 	Environment string         // production, development, …
 	Dir         string         // what relative paths are relative to
 
@@ -55,7 +56,7 @@ func Load(w Where, environ []string) (Loaded, error) {
 		l.Dir = filepath.Dir(w.File)
 	}
 	files, problems := w.find(l.Environment)
-	l.Files = files
+	l.Files, l.Watched = files, w.candidates(l.Environment)
 	root, more, whole := l.layers(env)
 	if len(problems) > 0 || !whole {
 		return Loaded{}, append(problems, more...)
@@ -119,6 +120,7 @@ func (l *Loaded) fill(root *node, env map[string]string, known Problems) error {
 		}
 	}
 	l.Warnings = append(l.Warnings, d.unset...)
+	l.Watched = append(l.Watched, d.secretFiles...)
 	l.checkModes(d.literals)
 	if len(d.problems) > 0 {
 		inOrder(d.problems)

@@ -30,6 +30,20 @@ type Problem struct {
 	Say  string
 }
 
+// Attrs are the parts of a problem for a line of a log. A key in front of a colon, as String writes it, would look
+// like one that is given a secret, and would be masked.
+func (p Problem) Attrs() []any {
+	var attrs []any
+	if p.Path != "" {
+		attrs = append(attrs, "setting", p.Path)
+	}
+	attrs = append(attrs, "say", p.Say)
+	if p.At.Name != "" {
+		attrs = append(attrs, "at", p.At.String())
+	}
+	return attrs
+}
+
 func (p Problem) String() string {
 	var parts []string
 	if p.At.Name != "" {

@@ -91,7 +91,7 @@ func (h *Host) status(ctx context.Context, _ chat.Turn, _ string) (string, error
 	load, say := h.rooms.Load(), h.phrases.Say
 	lines := append(h.thinks(), say(phrase.StatusUptime, h.now().Sub(h.since).Round(time.Second)),
 		say(phrase.StatusRooms, load.Running), say(phrase.StatusWaiting, load.Waiting))
-	return "- " + strings.Join(append(lines, h.letterLines(ctx)...), "\n- "), nil
+	return "- " + strings.Join(append(append(lines, h.letterLines(ctx)...), h.awaited()...), "\n- "), nil
 }
 
 // remembered is what the commands read of a memory.

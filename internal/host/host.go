@@ -35,7 +35,6 @@ import (
 	"familiar/internal/platform"
 	"familiar/internal/platform/webhook"
 	"familiar/internal/room"
-	"familiar/internal/router"
 	"familiar/internal/secret"
 	"familiar/internal/sqlite"
 	"familiar/internal/thread"
@@ -63,7 +62,7 @@ type Host struct {
 	audit     *audit.Book
 	people    *pairing.Pairing
 	gate      *gate.Gate
-	router    *router.Router
+	reload    reloading
 	inbox     *inbox.Inbox
 	platforms map[string]platform.Platform
 	webhook   *webhook.Webhook // nil when it is off
@@ -99,6 +98,9 @@ type Options struct {
 	Log      *slog.Logger
 	Token    secret.Value
 	Version  string // of the build, as metrics tell it; may be empty
+
+	// Load reads the configuration anew, from where Loaded came; nil: it is never reloaded.
+	Load func() (config.Loaded, error)
 
 	// For tests and benches: who thinks in place of the configured agent, a network beside the configured ones, and a
 	// desk in place of the configured one.
@@ -164,7 +166,7 @@ func (h *Host) openSpine(ctx context.Context) (err error) {
 		return err
 	}
 	h.gate = gate.New(h.cfg.Access.Config, h.cfg.Owners(), h.people.Admitted)
-	h.router = router.New(h.cfg.Agent.ModelRouting, h.cfg.Agent.Model, gate.Target)
+	h.openReload()
 	if h.platforms, err = h.openPlatforms(ctx); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 // model chooses the model of a session.
 func (h *Host) model(kind chat.SessionType, ev chat.Event) string {
-	return h.router.Choose(router.Session{Type: kind, Cause: ev}).Model
+	return h.reload.router.Load().Choose(router.Session{Type: kind, Cause: ev}).Model
 }
 
 // rehearse makes what stands in for the agent of a dry run.

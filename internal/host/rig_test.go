@@ -161,19 +161,23 @@ func liveWith(t *testing.T, dir string, set func(*config.Config), change func(*O
 	if err := inst.Create(); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := config.Load(config.Where{Dir: inst.Dir}, nil)
+	load := func() (config.Loaded, error) {
+		loaded, err := config.Load(config.Where{Dir: inst.Dir}, nil)
+		loaded.Config.Server.Port, loaded.Config.Server.ShutdownMs = 0, 60_000
+		loaded.Config.SkillAPI.Port = 0
+		loaded.Config.Access.ReplyPolicy = "all"
+		if set != nil {
+			set(&loaded.Config)
+		}
+		return loaded, err
+	}
+	loaded, err := load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded.Config.Server.Port, loaded.Config.Server.ShutdownMs = 0, 60_000
-	loaded.Config.SkillAPI.Port = 0
-	loaded.Config.Access.ReplyPolicy = "all"
-	if set != nil {
-		set(&loaded.Config)
-	}
 	log := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ctx, cancel := context.WithCancel(t.Context())
-	options := Options{Instance: inst, Loaded: loaded, Vault: &secret.Vault{}, Log: log,
+	options := Options{Instance: inst, Loaded: loaded, Load: load, Vault: &secret.Vault{}, Log: log,
 		Token: secret.New(strings.Repeat("t", 64)), Agent: r.agent, Network: r.net}
 	if change != nil {
 		change(&options)

@@ -85,16 +85,27 @@ func (h *Host) sources() briefing.Sources {
 			}
 			return texts, err
 		},
-		Recent:      h.history.Before,
-		RecentLimit: h.cfg.Memory.RecentMessageLimit,
-		Related:     h.related,
-		Emojis:      h.emojis,
-		Fetch:       h.fetch,
+		Recent:  h.before,
+		Related: h.related,
+		Emojis:  h.emojis,
+		Fetch:   h.fetch,
 	}
+}
+
+// before reads what was said in a place lately, as much as memory.recentMessageLimit allows.
+func (h *Host) before(ctx context.Context, place chat.Place, message chat.MessageID, _ int) ([]chat.Message, error) {
+	limit := h.reload.recent.Load().RecentMessageLimit
+	if limit == 0 {
+		return nil, nil
+	}
+	return h.history.Before(ctx, place, message, limit)
 }
 
 // related finds messages around a place, none where its platform cannot search.
 func (h *Host) related(ctx context.Context, place chat.Place, query string, limit int) ([]chat.Message, error) {
+	if limit = min(limit, h.reload.recent.Load().RelatedMessageLimit); limit == 0 {
+		return nil, nil
+	}
 	found, err := h.history.Search(ctx, place, query, limit)
 	if errors.Is(err, platform.ErrUnsupported) {
 		return nil, nil

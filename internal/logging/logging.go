@@ -26,7 +26,21 @@ func New(cfg Config, out, err io.Writer, terminal bool, vault *secret.Vault) *sl
 	if terminal {
 		to = newTerminal(err, os.Getenv("NO_COLOR") != "")
 	}
-	return slog.New(&handler{least: cfg.level(), mask: masker{vault}, sinks: []sink{to}, scopes: []scope{{}}})
+	return slog.New(&handler{least: leastOf(cfg), mask: masker{vault}, sinks: []sink{to}, scopes: []scope{{}}})
+}
+
+// Reload sets the least level that log, which New made, and every logger that comes from it write from now on. A
+// logger that New did not make stays as it is.
+func Reload(log *slog.Logger, cfg Config) {
+	if h, ok := log.Handler().(*handler); ok {
+		h.least.Set(cfg.level())
+	}
+}
+
+func leastOf(cfg Config) *slog.LevelVar {
+	var least slog.LevelVar
+	least.Set(cfg.level())
+	return &least
 }
 
 // Also returns a logger that does as log, which New made, and writes its lines as JSON to w as well.
@@ -45,7 +59,7 @@ const moduleKey = "module"
 
 // handler turns records into entries and masks them; sinks write entries.
 type handler struct {
-	least  slog.Level
+	least  *slog.LevelVar // one for all loggers that come from one
 	mask   masker
 	sinks  []sink
 	module string
@@ -72,7 +86,7 @@ type sink interface {
 	write(ctx context.Context, e entry) error
 }
 
-func (h *handler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.least }
+func (h *handler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.least.Level() }
 
 // Handle writes the record everywhere, whatever one of the sinks says, and returns the first error.
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"familiar/internal/chat"
@@ -22,7 +23,7 @@ import (
 
 // Outbox delivers actions. Safe for concurrent use.
 type Outbox struct {
-	cfg    Config
+	cfg    atomic.Pointer[Config]
 	deps   Deps
 	ledger ledger
 
@@ -53,11 +54,15 @@ func Open(ctx context.Context, cfg Config, deps Deps) (*Outbox, error) {
 	if deps.Seen == nil {
 		deps.Seen = func(chat.Turn, chat.Action, chat.Receipt, error) {}
 	}
-	o := &Outbox{cfg: cfg, deps: deps, tallies: map[chat.TurnID]*tally{}}
+	o := &Outbox{deps: deps, tallies: map[chat.TurnID]*tally{}}
+	o.Reload(cfg)
 	var err error
 	o.ledger, err = openLedger(ctx, deps.DB, deps.Now)
 	return o, err
 }
+
+// Reload fits what is said from now on by another checked configuration.
+func (o *Outbox) Reload(cfg Config) { o.cfg.Store(&cfg) }
 
 // Do checks, fits, delivers and records one action of a turn. A tool.Fault says what the agent may read: 403
 // for another place than the turn's own, 429 for a spent quota, 400 for what the network cannot take. Once
@@ -144,9 +149,9 @@ func (o *Outbox) say(ctx context.Context, t chat.Turn, p platform.Platform, a ch
 
 // rows fits a text and makes one row of the ledger for each message.
 func (o *Outbox) rows(t chat.Turn, p platform.Platform, a chat.Say) []row {
-	able := p.Abilities()
+	able, cfg := p.Abilities(), o.cfg.Load()
 	parts := Fit(a.Text, Frame{Max: able.MaxText, Unit: able.Unit, Render: able.Render,
-		Parts: o.cfg.MaxParts, Truncate: o.cfg.Overflow == Truncate})
+		Parts: cfg.MaxParts, Truncate: cfg.Overflow == Truncate})
 	if a.Key == "" {
 		a.Key = o.key(t)
 	}

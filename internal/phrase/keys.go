@@ -139,6 +139,7 @@ const (
 	StatusRooms    Key = "status.rooms"    // rooms: conversations in which a turn runs now
 	StatusWaiting  Key = "status.waiting"  // waiting: messages that wait to be answered
 	StatusLetters  Key = "status.letters"  // queued, dead: replies of the webhook
+	StatusRestart  Key = "status.restart"  // keys: settings that a restart would apply
 )
 
 // What a chat in the terminal says.
@@ -221,7 +222,7 @@ var keys = map[Key][]string{
 
 	StatusAgent: {"agent"}, StatusProvider: {"provider"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusNoModel: nil,
 	StatusUptime: {"uptime"},
-	StatusRooms:  {"rooms"}, StatusWaiting: {"waiting"}, StatusLetters: {"queued", "dead"},
+	StatusRooms:  {"rooms"}, StatusWaiting: {"waiting"}, StatusRestart: {"keys"}, StatusLetters: {"queued", "dead"},
 
 	HelpDeadLetters: nil, HelpRedeliver: nil, ArgLetter: nil, NoDeadLetters: nil, DeadLettersNext: nil, RedeliverUsage: nil,
 	LetterUnknown: {"id"}, Redelivering: {"letters"},

@@ -27,6 +27,7 @@ var mayImport = map[string]string{
 	"clock":     "sqlite",
 	"egress":    "",
 	"inbox":     "chat sqlite",
+	"watch":     "",
 	"audit":     "chat journal redact setting",
 	"logging":   "journal redact secret setting",
 	"metrics":   "setting",
@@ -108,6 +109,7 @@ var mayImport = map[string]string{
 // foreign says who may use a module that is not ours. One kind of work has one engine, behind one package.
 var foreign = map[string]string{
 	"github.com/coder/acp-go-sdk":      "agent/acp agent/serve",
+	"github.com/fsnotify/fsnotify":     "watch",
 	"github.com/google/jsonschema-go":  "tool toolclient",
 	"github.com/lmittmann/tint":        "logging",
 	"github.com/mmcdole/gofeed":        "research",
