@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"familiar/internal/chat"
 	"familiar/internal/config"
 	"familiar/internal/llm"
+	"familiar/internal/llm/llmtest"
 	"familiar/internal/router"
 )
 
@@ -69,6 +71,32 @@ func (r *rig) records() string {
 		all.Write(text)
 	}
 	return all.String()
+}
+
+// The built-in agent asks the model that a rule names, of the same provider.
+func TestARuleChoosesTheModelOfTheBuiltInAgent(t *testing.T) {
+	server := llmtest.Start(t, llmtest.Script{Rules: []llmtest.Rule{
+		{Match: llmtest.Match{NotAfter: true}, Reply: llmtest.Reply{ToolCalls: []llmtest.ToolCall{{Name: "send-reply", Arguments: `{"message":"hi"}`}}}},
+		{Match: llmtest.Match{AfterTool: "send-reply"}, Reply: llmtest.Reply{Text: "done"}},
+	}})
+	r := live(t, dir(t), func(c *config.Config) {
+		c.Agent.Kind = "builtin"
+		c.LLM.Provider, c.LLM.BaseURL, c.LLM.Model = "compatible", server.URL(), "stub-1"
+		c.Agent.ModelRouting = router.Config{Enabled: true, Rules: []router.Rule{
+			{Match: router.Match{ContentKeywords: router.Keywords{"code"}}, Model: "stub-coder"}}}
+	})
+	r.agent.Agent = r.openBuiltin()
+	for n, text := range []string{"some code, please", "thank you"} {
+		r.hears(event("dm1", "ann", text), chat.Accepted)
+		r.until("it answers", func() bool { return len(r.net.said()) == n+1 && r.rooms.Load().Running == 0 })
+	}
+	var models []string
+	for _, asked := range server.Requests() {
+		models = append(models, asked.Model)
+	}
+	if got := strings.Join(slices.Compact(models), " "); got != "stub-coder stub-1" {
+		t.Errorf("asked %q", got)
+	}
 }
 
 // AF-193: the whole way of a message, and no agent.

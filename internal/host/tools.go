@@ -56,7 +56,8 @@ func touched(answer []byte) (id string, count int) {
 }
 
 // memoryOperations are the tools that work on memories, as the audit calls what they do.
-var memoryOperations = map[string]string{"memory-save": "save", "memory-search": "search", "memory-patch": "patch"}
+var memoryOperations = map[string]string{"memory-save": "save", "memory-search": "search", "memory-patch": "patch",
+	"memory-export": "export"}
 
 // delivered records what went out of the door.
 func (h *Host) delivered(t chat.Turn, a chat.Action, r chat.Receipt, err error) {

@@ -6,14 +6,21 @@ package router
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"familiar/internal/chat"
 )
 
-// Router holds the rules of one bot. It never changes, so it is safe for concurrent use.
+// Router holds the rules of one bot. Safe for concurrent use.
 type Router struct {
-	rules []compiled
-	model string
+	form  Form
+	rules atomic.Pointer[rules]
+}
+
+// rules are what one configuration says. They never change; Reload puts others in their place.
+type rules struct {
+	list  []compiled
+	model string // of the agent
 }
 
 // compiled is a rule that can be asked.
@@ -41,21 +48,29 @@ type Choice struct {
 // New makes a router of a checked configuration. model is that of the agent. Rules that Check would drop are left
 // out here too.
 func New(c Config, model string, form Form) *Router {
-	r := &Router{model: model}
-	if !c.Enabled {
-		return r
-	}
-	for _, rule := range c.Rules {
-		if one, err := compile(rule, form); err == nil {
-			r.rules = append(r.rules, one)
-		}
-	}
+	r := &Router{form: form}
+	r.Reload(c, model)
 	return r
 }
 
-// Choose returns the model of a session. Pure.
+// Reload puts the rules of another checked configuration in place of the present ones, for the sessions that are
+// opened from now on.
+func (r *Router) Reload(c Config, model string) {
+	next := &rules{model: model}
+	if c.Enabled {
+		for _, rule := range c.Rules {
+			if one, err := compile(rule, r.form); err == nil {
+				next.list = append(next.list, one)
+			}
+		}
+	}
+	r.rules.Store(next)
+}
+
+// Choose returns the model of a session.
 func (r *Router) Choose(s Session) Choice {
-	for i, rule := range r.rules {
+	now := r.rules.Load()
+	for i, rule := range now.list {
 		if rule.matches(s) {
 			return Choice{rule.model, i + 1, fmt.Sprintf("rule %d of agent.modelRouting", i+1)}
 		}
@@ -63,8 +78,8 @@ func (r *Router) Choose(s Session) Choice {
 	switch {
 	case s.Section != "":
 		return Choice{Model: s.Section, Why: "the model of the feature"}
-	case r.model != "":
-		return Choice{Model: r.model, Why: "agent.model"}
+	case now.model != "":
+		return Choice{Model: now.model, Why: "agent.model"}
 	}
 	return Choice{Why: "the agent's own choice"}
 }

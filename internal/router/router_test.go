@@ -72,6 +72,17 @@ func TestWithoutARule(t *testing.T) {
 	}
 }
 
+func TestReload(t *testing.T) {
+	r := New(Config{}, "general", form)
+	r.Reload(Config{Enabled: true, Rules: []Rule{{Match{SessionType: "message"}, "ruled"}}}, "another")
+	if got := r.Choose(session("message", "hi")); got.Model != "ruled" {
+		t.Errorf("a session of the rule: %+v", got)
+	}
+	if got := r.Choose(session("reminder", "hi")); got.Model != "another" {
+		t.Errorf("another session: %+v", got)
+	}
+}
+
 func TestCheckDropsWhatCannotCount(t *testing.T) {
 	var notList, list Keywords
 	if err := errors.Join(notList.UnmarshalJSON([]byte(`"code"`)), list.UnmarshalJSON([]byte(`["code"]`))); err != nil {
@@ -88,8 +99,8 @@ func TestCheckDropsWhatCannotCount(t *testing.T) {
 		good,
 	}}
 	bad := len(cfg.Rules) - 1
-	if r := New(cfg, "general", form); len(r.rules) != 1 {
-		t.Errorf("an unchecked configuration leaves %d rules", len(r.rules))
+	if r := New(cfg, "general", form); len(r.rules.Load().list) != 1 {
+		t.Errorf("an unchecked configuration leaves %d rules", len(r.rules.Load().list))
 	}
 	var report setting.Report
 	cfg.Check(report.At("agent.modelRouting"), form)
