@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"familiar/internal/chat"
@@ -28,7 +29,13 @@ type History struct {
 	db        *sqlite.DB
 	now       func() time.Time
 	platforms map[string]platform.Platform
+	insert    *sql.Stmt
+	cut       *sql.Stmt    // drops what of a place is over the bound
+	forgot    atomic.Int64 // when what is too old was dropped, in milliseconds since 1970
 }
+
+// forgetEvery is how often what is too old is dropped: not with each message of a busy bot.
+const forgetEvery = time.Minute
 
 // Open prepares the table. platforms, by name, are asked when they can tell themselves.
 func Open(ctx context.Context, db *sqlite.DB, platforms map[string]platform.Platform, now func() time.Time) (*History, error) {
@@ -39,7 +46,17 @@ func Open(ctx context.Context, db *sqlite.DB, platforms map[string]platform.Plat
 		CREATE UNIQUE INDEX history_message ON history (platform, place, message);
 		CREATE INDEX history_place ON history (platform, place, seq);
 		CREATE INDEX history_at ON history (at)`)
-	return &History{db, now, platforms}, err
+	if err != nil {
+		return nil, err
+	}
+	h := &History{db: db, now: now, platforms: platforms}
+	if h.insert, err = db.Prepare(ctx, `INSERT INTO history (platform, place, message, at, said) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (platform, place, message) DO UPDATE SET said = excluded.said`); err != nil {
+		return nil, err
+	}
+	h.cut, err = db.Prepare(ctx, `DELETE FROM history WHERE platform = ?1 AND place = ?2 AND seq <= (
+		SELECT seq FROM history WHERE platform = ?1 AND place = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?3)`)
+	return h, err
 }
 
 // Noting returns what keeps a message of a place, to run inside somebody's transaction; it does nothing for a
@@ -53,9 +70,7 @@ func (h *History) Noting(place chat.Place, m chat.Message) func(*sql.Tx) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(`INSERT INTO history (platform, place, message, at, said) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (platform, place, message) DO UPDATE SET said = excluded.said`,
-			place.Platform, place.ID, m.ID, m.At.UnixMilli(), text); err != nil {
+		if _, err := tx.Stmt(h.insert).Exec(place.Platform, place.ID, string(m.ID), m.At.UnixMilli(), text); err != nil {
 			return fmt.Errorf("note message: %w", err)
 		}
 		return h.forget(tx, place)
@@ -72,10 +87,9 @@ func (h *History) Unnoting(place chat.Place, id chat.MessageID) func(*sql.Tx) er
 
 // forget drops what is over the bounds.
 func (h *History) forget(tx *sql.Tx, place chat.Place) error {
-	_, err := tx.Exec(`DELETE FROM history WHERE platform = ?1 AND place = ?2 AND seq <= (
-		SELECT seq FROM history WHERE platform = ?1 AND place = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?3)`,
-		place.Platform, place.ID, KeptMessages)
-	if err == nil {
+	_, err := tx.Stmt(h.cut).Exec(place.Platform, place.ID, KeptMessages)
+	if now := h.now().UnixMilli(); err == nil && now-h.forgot.Load() >= forgetEvery.Milliseconds() {
+		h.forgot.Store(now)
 		_, err = tx.Exec(`DELETE FROM history WHERE at < ?`, h.now().Add(-KeptFor).UnixMilli())
 	}
 	if err != nil {

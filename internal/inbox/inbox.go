@@ -25,6 +25,7 @@ const pruneEvery = 256
 // Inbox is the table of events. Safe for concurrent use; a call blocks for the disk only.
 type Inbox struct {
 	db       *sqlite.DB
+	insert   *sql.Stmt
 	now      func() time.Time
 	accepted atomic.Int64
 	early    atomic.Int64 // at least as many as the edits and recalls that wait for their message
@@ -55,7 +56,8 @@ func Open(ctx context.Context, db *sqlite.DB, now func() time.Time) (*Inbox, err
 		return nil, fmt.Errorf("read the inbox: %w", err)
 	}
 	in.early.Store(early)
-	return in, nil
+	in.insert, err = db.Prepare(ctx, `INSERT INTO inbox (id, state, event, at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`)
+	return in, err
 }
 
 // state is how far an event came.
@@ -78,8 +80,8 @@ func (in *Inbox) Accept(ctx context.Context, ev chat.Event, also ...func(*sql.Tx
 		return false, fmt.Errorf("accept event: %w", err)
 	}
 	err = in.db.Write(ctx, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `INSERT INTO inbox (id, state, event, at) VALUES (?, ?, ?, ?)
-			ON CONFLICT (id) DO NOTHING`, ev.ID, waiting, text, in.now().UnixMilli())
+		// Without the context: to break this off would break the transactions of others.
+		res, err := tx.Stmt(in.insert).Exec(string(ev.ID), string(waiting), text, in.now().UnixMilli())
 		if err != nil {
 			return err
 		}

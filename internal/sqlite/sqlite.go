@@ -20,6 +20,8 @@ type DB struct {
 	write *sql.DB
 	read  *sql.DB
 
+	save, undo, release *sql.Stmt // of the writer: what every write that shares a commit says
+
 	mu      sync.Mutex // guards what follows; nothing is called while it is held
 	queue   []*job
 	leading bool // a goroutine commits
@@ -82,6 +84,14 @@ func connect(ctx context.Context, path, mode string, conns int) (*sql.DB, error)
 func (d *DB) prepare(ctx context.Context) error {
 	_, err := d.write.ExecContext(ctx,
 		`CREATE TABLE IF NOT EXISTS migrations (owner TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID`)
+	for _, s := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{{&d.save, `SAVEPOINT job`}, {&d.undo, `ROLLBACK TO job`}, {&d.release, `RELEASE job`}} {
+		if err == nil {
+			*s.stmt, err = d.Prepare(ctx, s.text)
+		}
+	}
 	return err
 }
 
@@ -114,6 +124,16 @@ func (d *DB) Migrate(ctx context.Context, owner string, steps ...string) error {
 		return fmt.Errorf("prepare the tables of %s: %w", owner, err)
 	}
 	return nil
+}
+
+// Prepare makes a statement once for what every write of a busy table says; inside of a Write it is used by way of
+// tx.Stmt. It is closed with the database.
+func (d *DB) Prepare(ctx context.Context, text string) (*sql.Stmt, error) {
+	stmt, err := d.write.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("prepare a statement: %w", err)
+	}
+	return stmt, nil
 }
 
 // Read returns the readers' pool; writing through it fails. It sees every Write that returned.

@@ -91,7 +91,7 @@ func (d *DB) together(batch []*job) error {
 		return err
 	}
 	for _, j := range batch {
-		if err := j.within(tx); err != nil {
+		if err := d.within(tx, j); err != nil {
 			return errors.Join(err, tx.Rollback())
 		}
 	}
@@ -100,19 +100,19 @@ func (d *DB) together(batch []*job) error {
 
 // within runs a job inside a transaction of others. The error means that the transaction is broken: SQLite takes a
 // whole transaction back when the disk is full or a statement of it is interrupted.
-func (j *job) within(tx *sql.Tx) error {
+func (d *DB) within(tx *sql.Tx, j *job) error {
 	if j.err = j.ctx.Err(); j.err != nil {
 		return nil
 	}
-	if _, err := tx.Exec(`SAVEPOINT job`); err != nil {
+	if _, err := tx.Stmt(d.save).Exec(); err != nil {
 		return err
 	}
 	if j.err = j.run(tx); j.err != nil {
-		if _, err := tx.Exec(`ROLLBACK TO job`); err != nil {
+		if _, err := tx.Stmt(d.undo).Exec(); err != nil {
 			return err
 		}
 	}
-	_, err := tx.Exec(`RELEASE job`)
+	_, err := tx.Stmt(d.release).Exec()
 	return err
 }
 
