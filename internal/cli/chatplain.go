@@ -95,7 +95,7 @@ func (c *plainChat) ask(ctx context.Context, link *chatLink, text string) error 
 				return err
 			}
 		}
-		reply, err = bot.Await(asking, posted, c.next)
+		reply, err = bot.Await(asking, posted, c.next, asked(c.errs))
 		if reply.Status != "" {
 			return nil // it has come, whatever it is
 		}

@@ -22,6 +22,11 @@ func (c *chatScreen) see(ev control.Event) {
 		c.reply("", ev.Data.Text)
 	case "message.updated":
 		c.reply(c.book.Say(phrase.ChatEdited), ev.Data.Text)
+	case "input.requested":
+		c.reply("", ev.Data.Text)
+		c.aside(phrase.ApprovalOnPage)
+	case "input.completed":
+		c.print(append(c.prose(terminal.Faint, "", lastLine(ev.Data.Text)), "")...)
 	case "message.deleted":
 		c.aside(phrase.ChatDeleted)
 	case "message.reacted":
@@ -36,6 +41,9 @@ func (c *chatScreen) see(ev control.Event) {
 		c.turns, c.stopping = nil, false
 	}
 }
+
+// lastLine is how a question ended: the rest was shown when it was asked.
+func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
 
 // tool notes which tool is at work.
 func (c *chatScreen) tool(ev control.Event) {

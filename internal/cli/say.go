@@ -54,7 +54,7 @@ func say(cmd *cobra.Command, f sayFlags, text string) error {
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), f.timeout)
 	defer cancel()
-	reply, err := bot.Say(ctx, f.session, text)
+	reply, err := bot.Say(ctx, f.session, text, asked(cmd.ErrOrStderr()))
 	if f.json && reply.Session != "" {
 		err = errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(reply))
 	} else if err == nil {

@@ -22,22 +22,27 @@ type Reply struct {
 // ErrSilence says that the turn ended well and said nothing.
 var ErrSilence = errors.New("the bot answered with silence")
 
-// Say sends a message and waits for what comes back.
-func (c *Client) Say(ctx context.Context, session, text string) (Reply, error) {
+// Say sends a message and waits for what comes back; see is shown what happens meanwhile.
+func (c *Client) Say(ctx context.Context, session, text string, see ...func(Event)) (Reply, error) {
 	posted, err := c.Post(ctx, session, rand.Text(), text)
 	if err != nil {
 		return Reply{}, err
 	}
-	return c.Await(ctx, posted, 0)
+	return c.Await(ctx, posted, 0, see...)
 }
 
 // Await waits for what comes back to a message: the reply of the turn that it caused, or whatever the bot said about
 // it. It reads the stream from an index on. A turn that ended without a word is ErrSilence; one that failed is an error
-// that holds what the person was told. Status is "" when the answer has not come.
-func (c *Client) Await(ctx context.Context, posted Posted, from int64) (Reply, error) {
+// that holds what the person was told. Status is "" when the answer has not come. see is shown every event on the way.
+func (c *Client) Await(ctx context.Context, posted Posted, from int64, see ...func(Event)) (Reply, error) {
 	reply := Reply{Session: posted.Session, End: from}
 	w := wait{message: posted.Message, text: posted.Text}
-	err := c.Stream(ctx, posted.Session, from, func(ev Event) bool { return !w.saw(ev) })
+	err := c.Stream(ctx, posted.Session, from, func(ev Event) bool {
+		for _, see := range see {
+			see(ev)
+		}
+		return !w.saw(ev)
+	})
 	if err != nil {
 		return reply, err
 	}

@@ -35,7 +35,7 @@ func (h *Host) trust(ev chat.Event) chat.Trust { return h.gate.Trust(ev) }
 
 // answers takes an event that answers a question, or tells what came of an answer; false leaves it to the others.
 func (h *Host) answers(ctx context.Context, ev chat.Event) bool {
-	if settled, ok := ev.Body.(chat.Settled); ok {
+	if settled, ok := ev.Body.(chat.Settled); ok && ev.ID == settledID(ev.Place, settled.Work) {
 		h.tell(ctx, ev, outcome, settled.Text)
 		h.close(ctx, ev)
 		return true
@@ -105,11 +105,16 @@ func (h *Host) settled(ctx context.Context, ev chat.Event, q approval.Question, 
 	if err := h.approvals.Finish(ctx, q, text); err != nil {
 		h.log.Error("the result of a deed was not kept", "question", q.ID, chat.KeyErr, err)
 	}
-	heard := h.hear(ctx, chat.Event{ID: chat.NewEventID("approval", q.Place, chat.KindSettled, q.ID, ""), At: h.now(),
+	heard := h.hear(ctx, chat.Event{ID: settledID(q.Place, q.ID), At: h.now(),
 		Place: q.Place, From: q.From, Message: q.Message, Addressed: true, Body: chat.Settled{Work: q.ID, Text: text}})
 	if heard == chat.Accepted || heard == chat.Repeat {
 		h.close(ctx, ev)
 	}
+}
+
+// settledID names the event that a deed has ended; that of other work has another name.
+func settledID(at chat.Place, question string) chat.EventID {
+	return chat.NewEventID("approval", at, chat.KindSettled, question, "")
 }
 
 // reported tells of a deed that a crash cut off, or what it came to, and never runs it again. It reports false for an

@@ -157,3 +157,24 @@ func (b *bot) question(session string) asked {
 	}
 	return q
 }
+
+// Whoever waits in a shell is told that the bot waits for them, and where they can answer.
+func TestSayTellsOfAQuestion(t *testing.T) {
+	b := asksFirst(t, new(atomic.Int64))
+	b.start()
+	said := b.command("say", "--dir", b.dir, "--timeout", "60s", "tidy the books")
+	var out, errs buffer
+	said.Stdout, said.Stderr = &out, &errs
+	if err := said.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the question is told", func() bool { return strings.Contains(errs.String(), "familiar open opens it") })
+	p := browse(t, b)
+	p.logIn()
+	p.Click("nav li a")
+	p.Until(consoletest.Count(".answers button:not(:disabled)", 2))
+	p.Click(".answers button:nth-child(2)")
+	if err := said.Wait(); err != nil || strings.TrimSpace(out.String()) != "Left as it is." || !strings.Contains(errs.String(), `"what": "books"`) {
+		t.Errorf("%v: %q, %q", err, out.String(), errs.String())
+	}
+}
