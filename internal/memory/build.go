@@ -96,7 +96,7 @@ func (b *build) run(ctx context.Context) error {
 	}
 	b.order()
 	b.built = len(b.entries) + len(b.patches)
-	return b.s.index.Build(ctx, b.file, b.onto, head, b.docs(), b.tie())
+	return b.s.index.Build(ctx, b.file, b.onto, index.Part{Head: head, Docs: b.docs(), Patches: b.tie()})
 }
 
 // scan reads where memories and patches lie from a byte on.

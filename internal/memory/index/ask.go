@@ -189,8 +189,9 @@ func (r *Reader) lookup(ctx context.Context, want span) ([]*set, error) {
 		at[s.number] = i
 	}
 	sets := make([]*set, len(r.segments))
-	rows, err := r.tx.QueryContext(ctx, `SELECT segment, entries FROM memory_terms WHERE build = ? AND term BETWEEN ? AND ?`,
-		r.Build, want.first, want.last)
+	//nolint:gosec // the list holds numbers of ours
+	rows, err := r.tx.QueryContext(ctx, `SELECT segment, entries FROM memory_terms WHERE build = ? AND segment IN (`+r.list+
+		`) AND term BETWEEN ? AND ?`, r.Build, want.first, want.last)
 	if err != nil {
 		return nil, err
 	}

@@ -37,13 +37,21 @@ type Patch struct {
 }
 
 // batch is how many rows go to the disk in one transaction: others wait for it, so it is short.
-const batch = 400
+const batch = 1000
 
-// Build indexes docs and patches of a file and makes them seen. Onto continues what a Head says is indexed; its
-// zero value begins anew, and what was there before is seen until the new one is whole. head says what is covered
-// then; of it Build, Count, Newest, Loose, Patches and Segments are counted here. It blocks for as long as the disk
+// Part is what one Build takes in. Of Head, which says what is covered then, Build, Count, Newest, Loose, Patches and
+// Segments are counted by Build.
+type Part struct {
+	Head    Head
+	Docs    iter.Seq2[Doc, error]
+	Patches []Patch
+}
+
+// Build indexes a part of a file and makes it seen. Onto continues what a Head says is indexed; its zero value begins
+// anew, and what was there before is seen until the new one is whole. It blocks for as long as the disk
 // needs, in many short transactions.
-func (x *Index) Build(ctx context.Context, f File, onto, head Head, docs iter.Seq2[Doc, error], patches []Patch) error {
+func (x *Index) Build(ctx context.Context, f File, onto Head, p Part) error {
+	head, docs, patches := p.Head, p.Docs, p.Patches
 	b := builder{x: x, head: head}
 	b.head.Build, b.head.Count, b.head.Newest = onto.Build, onto.Count, onto.Newest
 	b.head.Loose, b.head.Patches, b.head.Segments = onto.Loose, onto.Patches, onto.Segments
@@ -173,8 +181,8 @@ func (b *builder) flush(ctx context.Context) error {
 		place += len(some)
 	}
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(b.terms)), batch) {
-		if err := b.rows(ctx, `INSERT OR REPLACE INTO memory_terms VALUES (?, ?, ?, ?)`, len(some), func(i int) []any {
-			return []any{b.head.Build, some[i], number, b.terms[some[i]].pack(len(b.docs))}
+		if err := b.rows(ctx, `INSERT OR REPLACE INTO memory_terms (build, segment, term, entries) VALUES (?, ?, ?, ?)`, len(some), func(i int) []any {
+			return []any{b.head.Build, number, some[i], b.terms[some[i]].pack(len(b.docs))}
 		}); err != nil {
 			return err
 		}
@@ -258,7 +266,7 @@ func (x *Index) Sweep(ctx context.Context) error {
 	}
 	for _, build := range builds {
 		for _, statement := range []string{
-			`DELETE FROM memory_terms WHERE build = ?1 AND term <= (SELECT max(term) FROM (SELECT term FROM memory_terms WHERE build = ?1 ORDER BY term LIMIT ?2))`,
+			`DELETE FROM memory_terms WHERE build = ?1 AND (segment, term) IN (SELECT segment, term FROM memory_terms WHERE build = ?1 ORDER BY segment, term LIMIT ?2)`,
 			`DELETE FROM memory_entries WHERE build = ?1 AND place IN (SELECT place FROM memory_entries WHERE build = ?1 ORDER BY place LIMIT ?2)`,
 			`DELETE FROM memory_patches WHERE build = ?1 AND name <= (SELECT max(name) FROM (SELECT name FROM memory_patches WHERE build = ?1 ORDER BY name LIMIT ?2))`,
 			`DELETE FROM memory_segments WHERE build = ?1 AND ?2`,

@@ -12,6 +12,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"familiar/internal/sqlite"
 )
@@ -19,8 +21,8 @@ import (
 // Index is the index of all files. Safe for concurrent use, except that one Build or Drop of a file runs at a time.
 type Index struct{ db *sqlite.DB }
 
-// schema: memory_index has a row for each build; state says whether it is seen. A set in memory_terms lies under
-// (build, term, segment). Entries of a segment count from its base; places of a build count from 0.
+// schema: memory_index has a row for each build; state says whether it is seen. A segment is
+// written in one go, so the sets of its terms lie together. Entries of a segment count from its base; places of a build count from 0.
 const schema = `
 CREATE TABLE memory_index (build INTEGER PRIMARY KEY AUTOINCREMENT, platform TEXT NOT NULL, person TEXT NOT NULL,
 	file TEXT NOT NULL, state INTEGER NOT NULL, inode INTEGER NOT NULL DEFAULT 0, covered INTEGER NOT NULL DEFAULT 0,
@@ -36,7 +38,7 @@ CREATE TABLE memory_patches (build INTEGER NOT NULL, name INTEGER NOT NULL, offs
 	loose INTEGER NOT NULL, PRIMARY KEY (build, name, offset)) WITHOUT ROWID;
 CREATE INDEX memory_patches_loose ON memory_patches (build, offset) WHERE loose;
 CREATE TABLE memory_terms (build INTEGER NOT NULL, term INTEGER NOT NULL, segment INTEGER NOT NULL,
-	entries BLOB NOT NULL, PRIMARY KEY (build, term, segment)) WITHOUT ROWID;`
+	entries BLOB NOT NULL, PRIMARY KEY (build, segment, term)) WITHOUT ROWID;`
 
 // The states of a build.
 const (
@@ -75,6 +77,7 @@ type Reader struct {
 	Head
 	tx       *sql.Tx
 	segments []segment
+	list     string // their numbers, for a statement
 }
 
 type segment struct{ number, base, entries int }
@@ -114,6 +117,7 @@ func (x *Index) Read(ctx context.Context, f File) (_ *Reader, err error) {
 			return err
 		}
 		r.segments = append(r.segments, s)
+		r.list = strings.TrimPrefix(r.list+","+strconv.Itoa(s.number), ",")
 		return nil
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// segmentSize is how many entries one segment holds at the most: a set of them is a page of 4 KiB.
-const segmentSize = 32 << 10
+// segmentSize is how many entries one segment holds at the most: a set of them is 8 KiB.
+const segmentSize = 64 << 10
 
 // ErrBroken says that what lies in the index cannot be: it is to be built anew.
 var ErrBroken = errors.New("the index is broken")

@@ -10,15 +10,17 @@ import (
 // that holds a keyword holds the terms of that keyword. A word is what stands between white space, whatever it is
 // made of, so that C++ and 阿里山 need no rules of their own.
 //
-// Every three neighbours are a term, every character is one, and every two that are not both ASCII: two Han
-// characters are the commonest question there is. Two ASCII characters are found as the beginning of a three; for
-// that the last two of a word are a term, too.
+// Every character is a term, every three neighbours of an alphabet, and every two that are not both ASCII: a script
+// of thousands of characters says as much in two as an alphabet in three, and two Han characters are the commonest
+// question there is. Two ASCII characters are found as the beginning of a three; for that the last two of a word, or
+// before a character of a large script, are a term, too.
 type term = int64
 
 const (
 	width = 21
 	nul   = 1<<width - 1 // stands for U+0000, since 0 is nothing
 	most  = 1<<width - 1
+	large = 0x2e80 // the first character of the large scripts: Han, kana, hangul
 )
 
 func pack(a, b, c rune) term { return term(a)<<(2*width) | term(b)<<width | term(c) }
@@ -42,7 +44,10 @@ func each(text string, emit func(term)) {
 		if b != 0 && (b >= utf8.RuneSelf || c >= utf8.RuneSelf) {
 			emit(pack(b, c, 0))
 		}
-		if a != 0 {
+		switch {
+		case c >= large:
+			end(a, b, emit)
+		case a != 0 && a < large && b < large:
 			emit(pack(a, b, c))
 		}
 		a, b = b, c
@@ -50,7 +55,7 @@ func each(text string, emit func(term)) {
 	end(a, b, emit)
 }
 
-// end emits the last two characters of a word.
+// end emits two ASCII characters behind which no third of an alphabet comes.
 func end(a, b rune, emit func(term)) {
 	if a != 0 && a < utf8.RuneSelf && b < utf8.RuneSelf {
 		emit(pack(a, b, 0))
@@ -91,8 +96,17 @@ func demandsOf(word []rune) (all []span) {
 	case len(word) == 2:
 		return []span{exact(pack(word[0], word[1], 0))}
 	}
-	for i := 2; i < len(word); i++ {
-		all = append(all, exact(pack(word[i-2], word[i-1], word[i])))
+	for i := 1; i < len(word); i++ {
+		b, c := word[i-1], word[i]
+		switch {
+		case b >= large || c >= large:
+			all = append(all, exact(pack(b, c, 0)))
+		case i > 1 && word[i-2] < large:
+			all = append(all, exact(pack(word[i-2], b, c)))
+		}
+	}
+	if len(all) == 0 { // three characters of which the neighbours of the last say too little
+		all = append(all, exact(pack(word[0], 0, 0)))
 	}
 	return all
 }
