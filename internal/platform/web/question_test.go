@@ -23,7 +23,7 @@ func TestQuestions(t *testing.T) {
 	id := `"` + string(asked.Message) + `"`
 	s.listen(session, "").expect("0 session.started", "1 message.received",
 		`2 input.requested {"requestId":`+id+`,"messageId":`+id+`,"text":"May I?","options":[{"optionId":"b1","label":"Yes"},{"optionId":"b2","label":"No"}],"replyTo":"u","turnId":"t1"}`,
-		"3 message.completed", `4 message.updated {"text":"two"}`, `5 input.completed {"requestId":`+id+`,"text":"May I? Yes."}`)
+		"3 message.completed", `4 message.updated {"text":"two"}`, `5 input.completed {"requestId":`+id+`,"messageId":`+id+`,"text":"May I? Yes."}`)
 	s.do(chat.Delete{Place: placeOf(session), Message: asked.Message})
 	s.listen(session, "").expect("0 session.started", "1 message.received", `2 input.requested {"text":""}`,
 		"3 message.completed", "4 message.updated", `5 input.completed {"text":""}`, "6 message.deleted")
