@@ -66,6 +66,9 @@ func measure(ctx context.Context, p plan) (err error) {
 		if err := measureProgram(ctx, dir, p, &t); err != nil {
 			return err
 		}
+		if err := measureIntake(ctx, dir, posted, &t); err != nil {
+			return fmt.Errorf("webhook intake: %w", err)
+		}
 	}
 	w, err := measureWays(ctx, dir, p, &t)
 	if err != nil {

@@ -109,7 +109,7 @@ func config(url string, actions ...string) Config {
 }
 
 // still opens a platform that delivers nothing by itself.
-func still(t *testing.T, path string, cfg Config) *live {
+func still(t testing.TB, path string, cfg Config) *live {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), path)
 	if err != nil {
@@ -146,7 +146,7 @@ func open(t *testing.T, path string, cfg Config) *live {
 	return l
 }
 
-func file(t *testing.T) string { return filepath.Join(t.TempDir(), "familiar.db") }
+func file(t testing.TB) string { return filepath.Join(t.TempDir(), "familiar.db") }
 
 // until waits for a condition; what it waits for is said when it never holds.
 func until(t *testing.T, what string, holds func() bool) {
