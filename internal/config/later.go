@@ -20,7 +20,7 @@ var (
 		"llm.triageModel", "llm.subagents", "skills", "workbench", "steward", "google",
 		"github", "weather", "home", "store",
 		"bot.persona", "bot.assistantPersona", "bot.workspace",
-		"agent.permissions", "agent.sandbox.networkIsolation",
+		"agent.permissions",
 		"access.allowedUsers", "access.allowedChats", "access.requireMentionInGroup",
 		"outbox.pacing",
 	}

@@ -7,7 +7,9 @@ import (
 )
 
 // Unknown counts the deeds of which nobody can tell whether they were done. It blocks for the disk only.
-func (o *Outbox) Unknown(ctx context.Context) (int64, error) { return UnknownIn(ctx, o.ledger.db.Read()) }
+func (o *Outbox) Unknown(ctx context.Context) (int64, error) {
+	return UnknownIn(ctx, o.ledger.db.Read())
+}
 
 // UnknownIn counts them in the database of a bot that may be running or not.
 func UnknownIn(ctx context.Context, db *sql.DB) (n int64, err error) {

@@ -32,7 +32,7 @@ func throughGate(o order) (int, error) {
 		Dir:   "/",
 		Env:   []string{wardenMark + "=1"},
 		Files: []uintptr{fdStdin, fdStdout, fdStderr, orderIn.Fd(), statusOut.Fd()},
-		Sys:   attended(),
+		Sys:   attended(o),
 	})
 	if err != nil {
 		return 0, fmt.Errorf("start the gate: %w", err)

@@ -5,8 +5,8 @@
 // outside the walls, adopts every orphan of the program's tree (it is a child subreaper), and ends the whole tree
 // when the program ends, when it is told to, or when the host is gone, even by SIGKILL: the host holds the only
 // write end of a pipe that the warden reads. The walls are a Landlock domain that the program and all its
-// descendants are born into. It governs files, signals and Unix sockets; it does not govern the network, nor
-// metadata of files (stat, chmod).
+// descendants are born into. It governs files, signals and Unix sockets; it does not govern the network (Isolation
+// does), nor metadata of files (stat, chmod).
 //
 // Linux only. Main, and TestMain of every package that starts processes, must call [Warden] first.
 package process
@@ -46,6 +46,9 @@ type Spec struct {
 	// Walls confine the program and all its descendants; nil leaves them free. Where the kernel cannot confine,
 	// walls make Start fail.
 	Walls *Walls
+
+	// Isolation keeps the program and all its descendants from the network; Isolable finds one that works here.
+	Isolation Isolation
 
 	// Stderr gets what the program writes there, line by line, from one goroutine; it must not block for long.
 	// A line is cut after 4 KiB. Nil drops everything.
@@ -110,7 +113,7 @@ func orderFor(spec Spec) (order, error) {
 	} else if !info.IsDir() {
 		return order{}, fmt.Errorf("working directory %s: not a directory", spec.Dir)
 	}
-	o := order{Path: []byte(path), Args: raw(spec.Args), Env: raw(spec.Env), Dir: []byte(spec.Dir)}
+	o := order{Path: []byte(path), Args: raw(spec.Args), Env: raw(spec.Env), Dir: []byte(spec.Dir), Isolation: spec.Isolation}
 	if spec.Walls != nil {
 		if _, err := Confinable(); err != nil {
 			return order{}, err

@@ -136,7 +136,7 @@ func execute(o order) (int, error) {
 		Dir:   string(o.Dir),
 		Env:   cooked(o.Env),
 		Files: []uintptr{fdStdin, fdStdout, fdStderr},
-		Sys:   attended(),
+		Sys:   attended(o),
 	})
 	if err != nil {
 		return 0, fmt.Errorf("execute: %w", err)
@@ -145,8 +145,8 @@ func execute(o order) (int, error) {
 }
 
 // attended is how every child of the warden is born: in a group of its own, and not to outlive it.
-func attended() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+func attended(o order) *syscall.SysProcAttr {
+	return o.Isolation.apply(&syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL})
 }
 
 // letGo gives up the program's pipes, so that their ends mean what they should.

@@ -30,6 +30,8 @@ type order struct {
 	Write   [][]byte `json:"write,omitempty"`
 	Sockets bool     `json:"sockets,omitempty"`
 
+	Isolation Isolation `json:"isolation,omitempty"`
+
 	Stop   bool  `json:"stop,omitempty"`
 	TermMs int64 `json:"termMs,omitempty"`
 }

@@ -43,6 +43,8 @@ type Deps struct {
 	Home string
 	// Parent is our own environment, KEY=value, of which a few variables are handed on.
 	Parent []string
+	// Isolable finds a way to keep agents from the network; nil is process.Isolable.
+	Isolable func() (process.Isolation, error)
 	// Idle counts the outcomes of idle checks (OutcomeAlive, OutcomeDead, OutcomeGone), by the platform of the person
 	// whom the agent works for; may be nil.
 	Idle func(platform, outcome string)
@@ -99,13 +101,31 @@ func New(cfg Config, p profile.Profile, deps Deps) (*Agent, error) {
 		a.log.Warn("agents run without walls: they can read and write whatever this program can", chat.KeyErr, err)
 		l.open = true
 	}
+	l.isolation = a.isolation()
+	a.log.Info("agents are confined", "files", !l.open, "network", l.isolation != process.NoIsolation)
 	a.spawn = l.spawn
 	return a, nil
+}
+
+// isolation is how agents are kept from the network, if they are to be. Where that cannot be done they run without.
+func (a *Agent) isolation() process.Isolation {
+	if !a.cfg.Sandbox.NetworkIsolation {
+		return process.NoIsolation
+	}
+	way, err := a.deps.Isolable()
+	if err != nil {
+		a.log.Warn("agents are not kept from the network, although agent.sandbox.networkIsolation is on", chat.KeyErr, err)
+		return process.NoIsolation
+	}
+	return way
 }
 
 func newAgent(cfg Config, p profile.Profile, deps Deps) *Agent {
 	if deps.Idle == nil {
 		deps.Idle = func(string, string) {}
+	}
+	if deps.Isolable == nil {
+		deps.Isolable = process.Isolable
 	}
 	if deps.Door == nil {
 		deps.Door = func(tool.Caller) (tool.Door, error) { return tool.Door{}, nil }

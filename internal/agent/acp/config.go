@@ -42,6 +42,7 @@ type Config struct {
 // Sandbox is what an agent may do and see besides its workspace.
 type Sandbox struct {
 	FilterEnv              bool     `yaml:"filterEnv" env:"AGENT_SANDBOX_FILTER_ENV" doc:"build the agent's environment from nothing; false hands on the environment of this program, secrets and all"`
+	NetworkIsolation       bool     `yaml:"networkIsolation" env:"AGENT_SANDBOX_NETWORK_ISOLATION" doc:"start the agent without any network where the system allows it; it then reaches neither its model provider nor our tools"`
 	AllowedEnvVars         []string `yaml:"allowedEnvVars" env:"AGENT_SANDBOX_ALLOWED_ENV_VARS" doc:"variables of this program that the agent may see"`
 	AllowedWriteExtensions []string `yaml:"allowedWriteExtensions" env:"AGENT_SANDBOX_ALLOWED_WRITE_EXTENSIONS" doc:"endings of the files that the agent may write through us"`
 	Unconfined             bool     `yaml:"unconfined" env:"AGENT_SANDBOX_UNCONFINED" doc:"run the agent without walls where the kernel has no Landlock"`
@@ -106,6 +107,9 @@ func (c *Config) Check(r *setting.Report) {
 func (s *Sandbox) check(r *setting.Report) {
 	if !s.FilterEnv {
 		r.Warn("filterEnv", "is off: the agent sees the whole environment of this program, tokens included")
+	}
+	if s.NetworkIsolation {
+		r.Warn("networkIsolation", "is on: the agent reaches neither a model provider nor our tools, so only one that needs neither can answer")
 	}
 	if s.Unconfined {
 		r.Warn("unconfined", "is on: where the kernel has no Landlock, agents run without walls")

@@ -18,6 +18,8 @@ type launcher struct {
 	node  string // the Node.js that it runs on; "" when it needs none
 	self  string // ours
 	open  bool   // no walls
+
+	isolation process.Isolation
 }
 
 // spawn starts the process of a session in its folders.
@@ -34,7 +36,7 @@ func (l launcher) spawn(ctx context.Context, s *session) (*child, error) {
 	for i, arg := range p.Args {
 		args[i] = profile.At(s.stand.Home, s.stand.Tmp, arg)
 	}
-	spec := process.Spec{Path: l.path, Args: args, Dir: s.stand.Work, Stderr: s.errors.line,
+	spec := process.Spec{Path: l.path, Args: args, Dir: s.stand.Work, Stderr: s.errors.line, Isolation: l.isolation,
 		Env: environment(l.agent.cfg, p, surroundings{parent: deps.Parent, self: l.self, session: s.token,
 			paths: s.stand.Paths, door: s.door, root: os.Geteuid() == 0})}
 	if !l.open {
