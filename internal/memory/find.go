@@ -27,8 +27,11 @@ type query struct {
 }
 
 // takes reports whether a memory may be an answer, whatever its words.
-func (q query) takes(m *Memory) bool {
-	return (m.Enabled || q.all) && (q.Importance == "" || q.Importance == m.Importance) &&
+func (q query) takes(m *Memory) bool { return (m.Enabled || q.all) && q.Takes(*m) }
+
+// Takes reports whether a memory is of the importance and time that a query asks for, whatever its words.
+func (q Query) Takes(m Memory) bool {
+	return (q.Importance == "" || q.Importance == m.Importance) &&
 		(q.Since.IsZero() || !m.At.Before(q.Since)) && (q.Until.IsZero() || m.At.Before(q.Until))
 }
 

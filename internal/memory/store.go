@@ -27,6 +27,7 @@ type Store struct {
 	ids    minter
 	due    due
 	tail   int64 // bytes: see maxTail
+	looks  bool  // it makes no files
 }
 
 // Open returns a store. folder makes sure that a person's workspace folder is there and returns its path. x, which
@@ -35,6 +36,17 @@ func Open(cfg Config, folder func(platform, user string) (string, error), x *ind
 	return &Store{cfg: cfg, folder: folder, index: x, log: log,
 		people: people{all: map[who]*person{}, order: list.New()}, due: newDue(), tail: maxTail}
 }
+
+// Look returns a store that only reads, for whoever looks at a bot that may be running: it makes no files, and uses no
+// index. Save and Patch are refused.
+func Look(cfg Config, folder func(platform, user string) (string, error), log *slog.Logger) *Store {
+	s := Open(cfg, folder, nil, log)
+	s.looks = true
+	return s
+}
+
+// errLooks refuses to write.
+var errLooks = errors.New("these memories are only looked at")
 
 // Save remembers something about a person: privately when it was said in a direct conversation. An invalid
 // draft is ErrInvalid. When it returns without an error the memory is on the disk.
@@ -196,6 +208,9 @@ func (s *Store) take(ctx context.Context, of chat.Person, write bool) (*person, 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if s.looks && write {
+		return nil, errLooks
+	}
 	p := s.people.take(of)
 	if p.folder != "" && !write {
 		return p, nil
@@ -204,6 +219,10 @@ func (s *Store) take(ctx context.Context, of chat.Person, write bool) (*person, 
 	if err != nil {
 		s.people.give(p)
 		return nil, err
+	}
+	if s.looks {
+		p.folder = folder
+		return p, nil
 	}
 	if err := ensure(folder); err != nil && write { // a full disk must not keep anybody from reading
 		s.people.give(p)

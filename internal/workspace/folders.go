@@ -178,34 +178,12 @@ func claimed(home, id string) error {
 
 // All lists everybody who has a folder. Session and Notes of the refs are empty.
 func (f *Folders) All() ([]Ref, error) {
-	var all []Ref
-	platforms, err := os.ReadDir(f.people)
-	if err != nil {
-		return nil, fmt.Errorf("list workspaces: %w", err)
+	homes, _, err := Look(filepath.Dir(f.people), filepath.Base(f.people))
+	all := make([]Ref, len(homes))
+	for i, home := range homes {
+		all[i] = home.Ref
 	}
-	for _, platform := range platforms {
-		if !isPlace(platform) {
-			continue
-		}
-		people, err := os.ReadDir(filepath.Join(f.people, platform.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("list workspaces: %w", err)
-		}
-		for _, person := range people {
-			if !isPlace(person) {
-				continue
-			}
-			id, err := os.ReadFile(filepath.Join(f.people, platform.Name(), person.Name(), idFile))
-			if errors.Is(err, fs.ErrNotExist) {
-				id, err = []byte(person.Name()), nil
-			}
-			if err != nil {
-				return nil, fmt.Errorf("list workspaces: %w", err)
-			}
-			all = append(all, Ref{Platform: platform.Name(), User: string(id)})
-		}
-	}
-	return all, nil
+	return all, err
 }
 
 // isPlace tells a folder of ours from what else may lie there.
