@@ -30,7 +30,7 @@ var swaps = []swap{
 		"access.rateLimit.windowMs access.rateLimit.cooldownMs bot.owner",
 		func(h *Host, c config.Config) { h.gate.Reload(c.Access.Config, c.Owners()) }},
 	{"agent.modelRouting.enabled agent.modelRouting.rules", (*Host).route},
-	{"memory.recentMessageLimit memory.relatedMessageLimit", (*Host).limit},
+	{"memory.searchLimit memory.maxChars memory.recentMessageLimit memory.relatedMessageLimit", (*Host).limit},
 	{"outbox.maxParts outbox.overflow", func(h *Host, c config.Config) { h.outbox.Reload(c.Outbox) }},
 	{"logging.level", func(h *Host, c config.Config) { logging.Reload(h.log, c.Logging) }},
 }
@@ -43,7 +43,7 @@ const restarts = "version bot.id bot.name bot.desk bot.language bot.timezone bot
 	"agent.anthropicApiKey agent.openaiApiKey agent.githubToken agent.mcpServers agent.tokenLimit " +
 	"agent.systemPromptPath agent.skillsDir agent.externalSkills agent.autoApproveSkills agent.gitCredential " +
 	"agent.dryRun llm platforms access.pairing access.joinMs access.whileBusy server skillApi health " +
-	"memory.searchLimit memory.maxChars metrics logging.gelf skill companion gitBackup audit workspace"
+	"metrics logging.gelf skill companion gitBackup audit workspace"
 
 // reloading is what a bot knows of the configurations after the one that it was opened with.
 type reloading struct {
@@ -65,7 +65,11 @@ func (h *Host) route(c config.Config) {
 	h.reload.router.Store(router.New(c.Agent.ModelRouting, h.cfg.Agent.Model, gate.Target))
 }
 
-func (h *Host) limit(c config.Config) { h.reload.recent.Store(&c.Memory) }
+func (h *Host) limit(c config.Config) {
+	h.reload.recent.Store(&c.Memory)
+	h.memory.Reload(c.Memory)
+	h.notes.Reload(c.Memory)
+}
 
 // Reload reads the configuration anew. When it is bad, nothing changes and the log says what is wrong and where;
 // otherwise what can be swapped is, no message is lost meanwhile, and one line names the keys that need a restart.

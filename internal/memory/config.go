@@ -1,6 +1,10 @@
 package memory
 
-import "familiar/internal/setting"
+import (
+	"sync/atomic"
+
+	"familiar/internal/setting"
+)
 
 // Config is the section memory.
 type Config struct {
@@ -9,6 +13,9 @@ type Config struct {
 	RecentMessageLimit  int `yaml:"recentMessageLimit" doc:"how many recent messages of the place an agent is told"`
 	RelatedMessageLimit int `yaml:"relatedMessageLimit" doc:"how many related messages of other channels an agent is told"`
 }
+
+// limits are settings that a running bot takes over: a search uses those that it finds when it begins.
+type limits = atomic.Pointer[Config]
 
 // Defaults returns the section as it is when nothing is said.
 func Defaults() Config {

@@ -74,13 +74,14 @@ func (s *Store) Find(ctx context.Context, of chat.Person, private bool, want Que
 	if i := q.Importance; i != "" && i != High && i != Normal {
 		return nil, fmt.Errorf("%w: importance %q is neither high nor normal", ErrInvalid, i)
 	}
-	limit := s.cfg.limit(q.Limit)
+	cfg := s.cfg.Load()
+	limit := cfg.limit(q.Limit)
 	for most := limit + 10; ; most *= 4 {
 		hits, err := s.hits(ctx, of, private, q, min(most, mostHits))
 		if err != nil {
 			return nil, fmt.Errorf("search memories: %w", err)
 		}
-		told, full := fit(memoriesOf(hits), limit, s.cfg.MaxChars)
+		told, full := fit(memoriesOf(hits), limit, cfg.MaxChars)
 		if full || len(hits) < most || most >= mostHits {
 			return told, nil
 		}

@@ -36,7 +36,7 @@ func (r *rig) again(db *sqlite.DB, tail int64) {
 		r.t.Fatal(err)
 	}
 	r.Store = Open(Defaults(), r.folder, x, slog.New(slog.NewTextHandler(r.logs, nil)))
-	r.tail, r.cfg.MaxChars = tail, 1<<20
+	r.tail, r.cfg.Load().MaxChars = tail, 1<<20
 }
 
 // tendAll does what waits for Keep.
@@ -94,7 +94,7 @@ func TestTheIndexSaysWhatReadingSays(t *testing.T) {
 				if dice.IntN(20) == 0 {
 					r.again(db, 600)
 				}
-				plain := Open(r.cfg, r.folder, nil, slog.New(slog.DiscardHandler))
+				plain := Open(*r.cfg.Load(), r.folder, nil, slog.New(slog.DiscardHandler))
 				for range 3 {
 					r.same(plain, dice, step)
 				}

@@ -15,12 +15,19 @@ import (
 
 // Notes are the Markdown files that agents share: knowledge that anybody may hear. They are only read here.
 type Notes struct {
-	dir      string
-	maxChars int
+	dir string
+	cfg limits
 }
 
 // OpenNotes returns the notes in the agent workspace dir, which need not be there yet.
-func OpenNotes(cfg Config, dir string) *Notes { return &Notes{dir: dir, maxChars: cfg.MaxChars} }
+func OpenNotes(cfg Config, dir string) *Notes {
+	n := &Notes{dir: dir}
+	n.Reload(cfg)
+	return n
+}
+
+// Reload searches from now on within the bounds of another checked configuration.
+func (n *Notes) Reload(cfg Config) { n.cfg.Store(&cfg) }
 
 // Note is a file in which something was found. Path is relative to the agent workspace, with slashes.
 type Note struct {
@@ -57,7 +64,7 @@ func (n *Notes) Search(ctx context.Context, query string, limit int) ([]Note, er
 		return nil, fmt.Errorf("search notes: %w", err)
 	}
 	defer root.Close()
-	s := noteSearch{root: root, words: keywords(query), limit: limit, left: n.maxChars}
+	s := noteSearch{root: root, words: keywords(query), limit: limit, left: n.cfg.Load().MaxChars}
 	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
 			return ctx.Err() // what cannot be read is passed over

@@ -67,7 +67,7 @@ func TestDisabledHitsDoNotCount(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	r := newRig(t)
-	r.cfg.MaxChars = 100_000
+	r.cfg.Load().MaxChars = 100_000
 	for n := range 120 {
 		r.save(false, fmt.Sprint("tea ", n), "")
 	}
@@ -130,4 +130,18 @@ func FuzzAnyFile(f *testing.F) {
 			t.Fatalf("found %v, %v", found, err)
 		}
 	})
+}
+
+// Other bounds count from the next search on.
+func TestReload(t *testing.T) {
+	r := newRig(t)
+	for n := range 4 {
+		r.save(false, fmt.Sprint("tea ", n), "")
+	}
+	cfg := Defaults()
+	cfg.SearchLimit = 2
+	r.Store.Reload(cfg)
+	if got := len(r.find(false, "tea")); got != 2 {
+		t.Errorf("%d hits, want 2", got)
+	}
 }

@@ -19,7 +19,7 @@ import (
 // Store keeps the memories of all people. Safe for concurrent use; every call reads or writes files and may
 // wait for another call about the same person.
 type Store struct {
-	cfg    Config
+	cfg    limits
 	folder func(platform, user string) (string, error)
 	index  *index.Index // nil: everything is read
 	log    *slog.Logger
@@ -33,9 +33,14 @@ type Store struct {
 // Open returns a store. folder makes sure that a person's workspace folder is there and returns its path. x, which
 // may be nil, is what long files are found in; Keep keeps it.
 func Open(cfg Config, folder func(platform, user string) (string, error), x *index.Index, log *slog.Logger) *Store {
-	return &Store{cfg: cfg, folder: folder, index: x, log: log,
+	s := &Store{folder: folder, index: x, log: log,
 		people: people{all: map[who]*person{}, order: list.New()}, due: newDue(), tail: maxTail}
+	s.Reload(cfg)
+	return s
 }
+
+// Reload searches from now on within the bounds of another checked configuration.
+func (s *Store) Reload(cfg Config) { s.cfg.Store(&cfg) }
 
 // Look returns a store that only reads, for whoever looks at a bot that may be running: it makes no files, and uses no
 // index. Save and Patch are refused.

@@ -101,7 +101,7 @@ func tell(m Memory) told {
 }
 
 func (k kit) search(ctx context.Context, t chat.Turn, a searchArgs) (found, error) {
-	limit := k.store.cfg.SearchLimit
+	limit := k.store.cfg.Load().SearchLimit
 	if a.Limit != nil {
 		if limit = *a.Limit; limit < 1 {
 			return found{}, tool.Bad("memory-search: limit must be 1 or more, not %d", limit)
