@@ -23,7 +23,7 @@ var largePackages = map[string]string{
 	"config":    "the check, the environment, the example, the schema and the reference share one description; see decision 013",
 	"cli":       "one file a command, and none knows another; see decision 014",
 	"host":      "every part of the bot is put together here, a file for each; see decision 001",
-	"memory":    "files, what they resolve to and what finds them share one rule of who may see what; see decision 033",
+	"memory":    "files, what they resolve to and what finds them share one rule of who may see what; see decision 034",
 	"llm":       "two dialects of the wire share one reader, one watch and one set of problems; see decision 021",
 }
 
