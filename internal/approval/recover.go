@@ -23,7 +23,7 @@ func (a *Approvals) Recover(ctx context.Context) error {
 			q, err = a.end(ctx, q.ID, Withdrawn)
 		case !a.deps.Now().Before(q.Deadline):
 			q, err = a.end(ctx, q.ID, Expired)
-		case q.Message == "":
+		case q.Shown.IsZero():
 			q, err = a.show(ctx, q)
 		}
 		errs = append(errs, err)

@@ -31,7 +31,7 @@ var (
 // rig is the questions of a bot on a real database, with the test in the place of the network.
 type rig struct {
 	*Approvals
-	t     *testing.T
+	t     testing.TB
 	vault *secret.Vault
 
 	mu    sync.Mutex
@@ -43,6 +43,11 @@ type rig struct {
 }
 
 func newRig(t *testing.T) *rig {
+	t.Helper()
+	return newRigFor(t)
+}
+
+func newRigFor(t testing.TB) *rig {
 	t.Helper()
 	r := &rig{t: t, vault: &secret.Vault{}, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 	r.open(filepath.Join(t.TempDir(), "a.db"))

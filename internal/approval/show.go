@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -12,6 +13,7 @@ import (
 
 	"familiar/internal/chat"
 	"familiar/internal/phrase"
+	"familiar/internal/tool"
 )
 
 // labels are what stands on the buttons.
@@ -61,16 +63,19 @@ func (a *Approvals) notice(q Question) chat.Turn {
 	return chat.NewTurn(chat.Notice, ev, chat.Foreign, a.deps.Now())
 }
 
-// close says where the question is shown how it ended. Where nothing that was said can be changed, nothing is done:
-// whoever answered has their words.
-func (a *Approvals) close(ctx context.Context, q Question) {
+// close says where the question is shown how it ended. It reports false where nothing that was said can be changed.
+func (a *Approvals) close(ctx context.Context, q Question) (shown bool) {
 	if q.Message != "" {
 		_, err := a.deps.Do(ctx, a.notice(q), chat.Edit{Place: q.Place, Message: q.Message, ReplyTo: q.Answers,
 			Text: a.text(q) + "\n\n" + a.ending(q)})
-		a.warn(q, "show its end", err)
+		var fault tool.Fault
+		if shown = err == nil; !errors.As(err, &fault) {
+			a.warn(q, "show its end", err)
+		}
 	}
 	_, err := a.change(ctx, q.ID, func(_ *sql.Tx, q *Question) error { q.Closed = true; return nil })
 	a.warn(q, "close it", err)
+	return shown
 }
 
 // ending says how a question ended.

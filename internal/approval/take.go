@@ -74,11 +74,14 @@ func (a *Approvals) Take(ctx context.Context, ev chat.Event, trust chat.Trust) (
 		return Taken{Is: true, Say: a.deps.Phrases.Say(phrase.ApprovalLate, a.ending(q))}, nil
 	}
 	a.wake(q)
-	a.close(ctx, q)
-	if q.Kind == Deed && q.Option != No {
-		return Taken{Is: true, Do: &q}, nil
+	taken := Taken{Is: true}
+	if shown := a.close(ctx, q); !shown && q.Option == No {
+		taken.Say = a.ending(q) // nothing else would tell that it was heard
 	}
-	return Taken{Is: true}, nil
+	if q.Kind == Deed && q.Option != No {
+		taken.Do = &q
+	}
+	return taken, nil
 }
 
 // means finds the question that an event answers, and how; nil when it answers none.

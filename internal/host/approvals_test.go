@@ -99,6 +99,21 @@ func TestADeedIsApproved(t *testing.T) {
 	}
 }
 
+// Where nothing can be changed that was said, a no is answered in words; nothing is done.
+func TestANoIsHeard(t *testing.T) {
+	sent := new(atomic.Int64)
+	r := liveWith(t, dir(t), nil, mailer(sent), sendsMail("bob"))
+	r.hears(event("dm1", "ann", "write"), chat.Accepted)
+	r.last(2)
+	r.hears(event("dm1", "ann", "/no "+r.open()), chat.Accepted)
+	if got := r.last(3); got != "dm1: Answered: no." || sent.Load() != 0 {
+		t.Error(got, sent.Load())
+	}
+	if strings.Contains(r.log.String(), "went wrong") {
+		t.Error(r.log)
+	}
+}
+
 // A deed that was cut off is told of and never run again: by the end of the bot, or by its death before it could say what
 // had come of it.
 func TestADeedThatWasCutOff(t *testing.T) {
