@@ -6,20 +6,13 @@ package router
 import (
 	"fmt"
 	"strings"
-	"sync/atomic"
 
 	"familiar/internal/chat"
 )
 
-// Router holds the rules of one bot. Safe for concurrent use.
+// Router holds the rules of one configuration. It never changes, so it is safe for concurrent use.
 type Router struct {
-	form  Form
-	rules atomic.Pointer[rules]
-}
-
-// rules are what one configuration says. They never change; Reload puts others in their place.
-type rules struct {
-	list  []compiled
+	rules []compiled
 	model string // of the agent
 }
 
@@ -48,29 +41,21 @@ type Choice struct {
 // New makes a router of a checked configuration. model is that of the agent. Rules that Check would drop are left
 // out here too.
 func New(c Config, model string, form Form) *Router {
-	r := &Router{form: form}
-	r.Reload(c, model)
+	r := &Router{model: model}
+	if !c.Enabled {
+		return r
+	}
+	for _, rule := range c.Rules {
+		if one, err := compile(rule, form); err == nil {
+			r.rules = append(r.rules, one)
+		}
+	}
 	return r
 }
 
-// Reload puts the rules of another checked configuration in place of the present ones, for the sessions that are
-// opened from now on.
-func (r *Router) Reload(c Config, model string) {
-	next := &rules{model: model}
-	if c.Enabled {
-		for _, rule := range c.Rules {
-			if one, err := compile(rule, r.form); err == nil {
-				next.list = append(next.list, one)
-			}
-		}
-	}
-	r.rules.Store(next)
-}
-
-// Choose returns the model of a session.
+// Choose returns the model of a session. Pure.
 func (r *Router) Choose(s Session) Choice {
-	now := r.rules.Load()
-	for i, rule := range now.list {
+	for i, rule := range r.rules {
 		if rule.matches(s) {
 			return Choice{rule.model, i + 1, fmt.Sprintf("rule %d of agent.modelRouting", i+1)}
 		}
@@ -78,8 +63,8 @@ func (r *Router) Choose(s Session) Choice {
 	switch {
 	case s.Section != "":
 		return Choice{Model: s.Section, Why: "the model of the feature"}
-	case now.model != "":
-		return Choice{Model: now.model, Why: "agent.model"}
+	case r.model != "":
+		return Choice{Model: r.model, Why: "agent.model"}
 	}
 	return Choice{Why: "the agent's own choice"}
 }

@@ -44,6 +44,8 @@ func TestChoose(t *testing.T) {
 		{"one of the keywords is enough", []Rule{code}, session("message", "a BUG!"), "coder", 1},
 		{"AF-41 keywords are for messages alone", []Rule{code}, session("spontaneous", "code"), "general", 0},
 		{"AF-42 an empty match matches nothing", []Rule{{Model: "none"}, lounge}, session("message", "hi"), "small", 1},
+		{"another channel, and another person", []Rule{{Match{Channel: "net/channel/attic"}, "attic"}, {Match{Channel: "net/account/bob"}, "bobs"}},
+			session("message", "hi"), "general", 0},
 		{"the type of session", []Rule{wake}, session("spontaneous", ""), "wake", 1},
 		{"another type of session", []Rule{wake}, session("reminder", ""), "general", 0},
 	}
@@ -72,17 +74,6 @@ func TestWithoutARule(t *testing.T) {
 	}
 }
 
-func TestReload(t *testing.T) {
-	r := New(Config{}, "general", form)
-	r.Reload(Config{Enabled: true, Rules: []Rule{{Match{SessionType: "message"}, "ruled"}}}, "another")
-	if got := r.Choose(session("message", "hi")); got.Model != "ruled" {
-		t.Errorf("a session of the rule: %+v", got)
-	}
-	if got := r.Choose(session("reminder", "hi")); got.Model != "another" {
-		t.Errorf("another session: %+v", got)
-	}
-}
-
 func TestCheckDropsWhatCannotCount(t *testing.T) {
 	var notList, list Keywords
 	if err := errors.Join(notList.UnmarshalJSON([]byte(`"code"`)), list.UnmarshalJSON([]byte(`["code"]`))); err != nil {
@@ -99,8 +90,8 @@ func TestCheckDropsWhatCannotCount(t *testing.T) {
 		good,
 	}}
 	bad := len(cfg.Rules) - 1
-	if r := New(cfg, "general", form); len(r.rules.Load().list) != 1 {
-		t.Errorf("an unchecked configuration leaves %d rules", len(r.rules.Load().list))
+	if r := New(cfg, "general", form); len(r.rules) != 1 {
+		t.Errorf("an unchecked configuration leaves %d rules", len(r.rules))
 	}
 	var report setting.Report
 	cfg.Check(report.At("agent.modelRouting"), form)
