@@ -9,9 +9,10 @@ export OPENCODE_BIN
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 TESTTIME ?= 25m
+SOAK ?= 5m
 FUZZTIME ?= 20s
 
-.PHONY: help run build deps test check fmt vet lint shape crash agents bench fuzz golden clean
+.PHONY: help run build deps test check fmt vet lint shape crash soak agents bench fuzz golden clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -45,6 +46,9 @@ shape: ## the shape of the tree: who may import what, sizes, documents
 
 crash: deps ## kill the program at 200 random points instead of 25
 	CRASH_POINTS=200 go test -count=1 -timeout 90m -run Crash ./...
+
+soak: deps ## for SOAK (5m), messages, edits, recalls, stops and crashes by a random plan; SOAK_SEED repeats one
+	SOAK=$(SOAK) go test -race -count=1 -v -timeout 24h -run 'TestSoak$$' ./internal/program
 
 agents: ## the conversation with every agent that npm brings; prints the table of docs/agents.md
 	scripts/agents

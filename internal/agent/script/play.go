@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"familiar/internal/agent"
 )
@@ -70,6 +71,12 @@ func (b *blanks) act(ctx context.Context, step Step, n int, on stage) error {
 		answer := on.ask(ctx, *step.Ask)
 		on.update(agent.ToolCall{ID: step.Ask.Call, Title: step.Ask.Title, Kind: step.Ask.Kind,
 			Status: ended(allowed(*step.Ask, answer))})
+	case step.Pause > 0:
+		select {
+		case <-time.After(time.Duration(step.Pause) * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	case step.Wait:
 		<-ctx.Done()
 		return context.Cause(ctx)

@@ -39,6 +39,7 @@ type Step struct {
 	Usage *agent.Usage    `json:"usage,omitempty"` // what the turn cost
 	Times int             `json:"times,omitempty"` // repeats Say or Think, each its own update
 
+	Pause int              `json:"pause,omitempty"` // so many milliseconds, or until the turn is cancelled
 	Wait  bool             `json:"wait,omitempty"`  // until the turn is cancelled
 	Fail  string           `json:"fail,omitempty"`  // ends the turn with an error
 	Panic string           `json:"panic,omitempty"` // panics; a process of its own ends with status 3
