@@ -333,3 +333,24 @@ func TestRetryAfter(t *testing.T) {
 		}
 	}
 }
+
+// The list of what goes next may be older than the last attempt.
+func TestWhatWentOutDoesNotGoAgain(t *testing.T) {
+	f := newFar(t)
+	defer f.Close()
+	f.answer = status(500, 200)
+	l := still(t, file(t), config(f.URL))
+	l.say(t, "once")
+	for range 2 { // a failed attempt, and one that succeeds
+		heads, err := l.heads(t.Context(), 10)
+		if err != nil || len(heads) != 1 {
+			t.Fatalf("%+v %v", heads, err)
+		}
+		before := len(f.letters())
+		l.deliver(t.Context(), heads[0])
+		l.deliver(t.Context(), heads[0])
+		if n := len(f.letters()) - before; n != 1 {
+			t.Errorf("one head was sent %d times", n)
+		}
+	}
+}
