@@ -208,7 +208,7 @@ func backlogs(db *sql.DB) []backlog {
 			Count: func(ctx context.Context) (int64, error) { return inbox.WaitingIn(ctx, db) }}},
 		{"outbox", doctor.Backlog{What: "messages may not have arrived", Next: "look in those conversations; nothing is sent twice by itself",
 			Count: func(ctx context.Context) (int64, error) { return outbox.UnknownIn(ctx, db) }}},
-		{"webhook_out", doctor.Backlog{What: "webhook letters are given up", Next: "see why in the log, and whether the other side is there",
+		{"webhook_out", doctor.Backlog{What: "webhook letters are given up", Next: "say /deadletters to the bot to see why, and /redeliver all once the other side is there",
 			Count: func(ctx context.Context) (int64, error) {
 				s, err := webhook.StandOf(ctx, db)
 				return int64(s.Dead), err
