@@ -44,7 +44,7 @@ lint: bin/lint bin/staticcheck ## staticcheck and the small linter set
 shape: ## the shape of the tree: who may import what, sizes, documents
 	go test ./internal/shape
 
-crash: deps ## kill the program at 200 random points instead of 25
+crash: deps ## kill the program at 200 random points instead of 25, and twenty writers of a database at 1,000
 	CRASH_POINTS=200 go test -count=1 -timeout 90m -run Crash ./...
 
 soak: deps ## for SOAK (5m), messages, edits, recalls, stops and crashes by a random plan; SOAK_SEED repeats one
