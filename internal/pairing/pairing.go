@@ -172,29 +172,26 @@ func (p *Pairing) take(id who, o offer) bool {
 func (p *Pairing) Admit(ctx context.Context, code string, by chat.Person) (Admission, error) {
 	p.changes.Lock()
 	defer p.changes.Unlock()
-	o, err := p.claim(code)
+	o, err := p.find(code)
 	if err != nil {
 		return Admission{}, err
 	}
 	id := identity(o.Person)
 	a := Admission{Person: o.Person, Place: o.Place, By: known(by), At: p.now().UTC()}
 	if err := save(ctx, p.store, admissionKey+id.key(), a, 0); err != nil {
-		p.mu.Lock()
-		p.offers[id] = o // the code still works
-		p.mu.Unlock()
-		return Admission{}, fmt.Errorf("admit somebody: %w", err)
+		return Admission{}, fmt.Errorf("admit somebody: %w", err) // and the code still works
 	}
 	p.mu.Lock()
 	p.admitted[id] = a
-	delete(p.offers, id) // one that was made meanwhile is of no use any more
+	delete(p.offers, id)
 	p.mu.Unlock()
 	// The admission is durable. Should the old code stay, the next start drops it, and until then nobody holds it.
 	_ = remove(ctx, p.store, offerKey, id)
 	return a, nil
 }
 
-// claim takes the offer with that code, so that nobody else can.
-func (p *Pairing) claim(code string) (offer, error) {
+// find returns the offer with that code. Call it with changes held, so that nobody else uses it meanwhile.
+func (p *Pairing) find(code string) (offer, error) {
 	sum, now := hash(tidy(code)), p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -215,7 +212,6 @@ func (p *Pairing) claim(code string) (offer, error) {
 	case len(p.admitted) >= MostAdmitted:
 		return offer{}, ErrFull
 	}
-	delete(p.offers, identity(found.Person))
 	return *found, nil
 }
 

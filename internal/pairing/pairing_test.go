@@ -280,6 +280,9 @@ func TestACrashWithinAnAdmission(t *testing.T) {
 	r.admit(code, nil)
 	r.restart()
 	r.knows("ann", true)
+	if _, waiting := r.People(); waiting != 0 {
+		t.Errorf("%d codes wait", waiting)
+	}
 	if _, err := r.Remove(t.Context(), "ann"); err != nil {
 		t.Fatal(err)
 	}
