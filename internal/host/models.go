@@ -12,7 +12,13 @@ import (
 
 // model chooses the model of a session.
 func (h *Host) model(kind chat.SessionType, ev chat.Event) string {
-	return h.reload.router.Load().Choose(router.Session{Type: kind, Cause: ev}).Model
+	return h.reload.router.Load().Choose(router.Session{Type: kind, Cause: ev, Section: h.sectionModel(kind)}).Model
+}
+
+// sectionModel is the model that the feature behind a type of session names for itself, if it does.
+func (h *Host) sectionModel(kind chat.SessionType) string {
+	own := h.cfg.Companion
+	return map[chat.SessionType]string{chat.ResearchSession: own.SelfResearch.Model, chat.UpkeepSession: own.MemoryMaintenance.Model}[kind]
 }
 
 // rehearse makes what stands in for the agent of a dry run.

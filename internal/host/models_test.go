@@ -55,6 +55,20 @@ func TestARuleChoosesTheModelOfASession(t *testing.T) {
 	}
 }
 
+// AF-43: without a rule it is the model of the feature, and else that of the agent.
+func TestAFeatureHasItsOwnModel(t *testing.T) {
+	r := live(t, dir(t), func(c *config.Config) {
+		c.Agent.Model, c.Companion.SelfResearch.Model, c.Companion.MemoryMaintenance.Model = "general", "reader", "tidier"
+		c.Agent.ModelRouting.Rules = []router.Rule{{Match: router.Match{SessionType: "self-research"}, Model: "ruled"}} // and off
+	})
+	for kind, want := range map[chat.SessionType]string{chat.ResearchSession: "reader", chat.UpkeepSession: "tidier",
+		chat.MessageSession: "general", chat.SpontaneousSession: "general"} {
+		if got := r.model(kind, event("dm1", "ann", "")); got != want {
+			t.Errorf("%s: %q", kind, got)
+		}
+	}
+}
+
 // records is everything that the audit files say.
 func (r *rig) records() string {
 	r.t.Helper()
