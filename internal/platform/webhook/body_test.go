@@ -70,7 +70,7 @@ func TestIDsOfEvents(t *testing.T) {
 			}
 		}
 	}
-	if id(said) != id(strings.Replace(said, "hi", "another text", 1)) || id(edited) != id(edited) {
+	if id(said) != id(strings.Replace(said, "hi", "another text", 1)) || id(edited) != all[3] {
 		t.Error("what comes again has an id of its own")
 	}
 }
