@@ -30,7 +30,7 @@ func (h *Host) Run(ctx context.Context) error {
 	}
 	for _, link := range h.links {
 		sources.Go(func() {
-			if err := link.Keep(ctx, h.hear); err != nil {
+			if err := link.Keep(ctx, h.listen); err != nil {
 				h.log.Error("a platform is given up", chat.KeyPlatform, link.State().Name, chat.KeyErr, err)
 			}
 		})
