@@ -126,7 +126,8 @@ func TestSessionsOfTwoPeopleAcrossARestart(t *testing.T) {
 	}
 }
 
-// What waits, and what runs, stays in the conversation in which it was said.
+// BUG-F01: what waits, and what runs, stays in the conversation in which it was said; a turn that ends after the switch
+// binds its own.
 func TestSwitchingWhileATurnRuns(t *testing.T) {
 	r, at := goingOn(t, dir(t), nil)
 	r.hears(event("hall", "ann", "wait"), chat.Accepted)
