@@ -65,6 +65,7 @@ func TestEarly(t *testing.T) {
 		{"not for us", list(ReplyAll), with(said(ann), func(e *chat.Event) { e.Addressed = false }), "addressed", chat.Ignored},
 		{"a listed person, not for us", list(ReplyAll, annEntry), with(said(ann), func(e *chat.Event) { e.Addressed = false }), "addressed", chat.Ignored},
 		{"a recall holds no words", list(ReplyAll), with(said(ann), func(e *chat.Event) { e.Addressed, e.Body = false, chat.Recalled{Of: "1"} }), "policy", 0},
+		{"an edit of what we may have", list(ReplyAll), with(said(ann), func(e *chat.Event) { e.Addressed, e.Body = false, chat.Edited{Of: "1", Text: "x"} }), "policy", 0},
 		{"a clock of ours", list(ReplyChannels), with(said(ann), func(e *chat.Event) { e.Addressed, e.Body = false, chat.Woke{Job: "j"} }), "source", 0},
 		{"all, in public", list(ReplyAll), said(ann), "policy", 0},
 		{"all, in private", list(ReplyAll), direct(said(ann)), "policy", 0},
