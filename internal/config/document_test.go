@@ -161,29 +161,3 @@ func TestShowNamesOrigins(t *testing.T) {
 		}
 	}
 }
-
-func FuzzLoad(f *testing.F) {
-	f.Add([]byte(Example()), false)
-	f.Add([]byte("version: 1\naccess:\n  channels: [\"*\", {id: a, enabled: no}]\n"), false)
-	f.Add([]byte("a: &x [*x]\n? [b]\n: ${A} $${ ${\n"), false)
-	f.Add([]byte("{\"version\": 1, \"bot\": {\"owner\": {\"web\": [1, null]}}}"), true)
-	f.Add([]byte("{\"agent\": {\"env\": {\"A_KEY\": \"12345678\"}}, \"a\": 1e400}"), true)
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, data []byte, asJSON bool) {
-		file := filepath.Join(dir, map[bool]string{true: "c.json", false: "c.yaml"}[asJSON])
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		l, err := Load(Where{File: file}, []string{"A=b"})
-		if err != nil {
-			if err.Error() == "" {
-				t.Fatal("an error without words")
-			}
-			return
-		}
-		var b strings.Builder
-		if err := l.Show(&b); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
