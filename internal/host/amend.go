@@ -68,6 +68,7 @@ func (h *Host) edited(ctx context.Context, found room.Found) {
 // is added. A turn that has other messages to answer goes on without this one.
 func (h *Host) recalled(ctx context.Context, found room.Found) {
 	switch found.Fate {
+	case room.Past:
 	case room.InLine:
 		h.close(ctx, found.Event)
 	case room.AtWork:
