@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,35 +9,21 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"familiar/internal/chat"
 )
 
-// sweepEvery is how often records that are too old are looked for.
-const sweepEvery = 24 * time.Hour
-
-// Keep removes what is older than audit.retentionDays, at once and then every day, until ctx ends. It returns at once
-// where nothing is to be removed: a nil Book, and one that keeps records for ever.
-func (b *Book) Keep(ctx context.Context) {
+// Expire removes what is older than audit.retentionDays; nothing where that is 0 or less, and from a nil Book.
+func (b *Book) Expire() error {
 	if b == nil || b.days <= 0 {
-		return
+		return nil
 	}
-	every := time.NewTicker(sweepEvery)
-	defer every.Stop()
-	for {
-		removed, err := b.expire(time.Now())
-		if err != nil {
-			b.log.Warn("some audit records that are too old stay", chat.KeyErr, err)
-		}
-		if removed > 0 {
-			b.log.Info("removed audit records that were too old", "files", removed, "days", b.days)
-		}
-		select {
-		case <-every.C:
-		case <-ctx.Done():
-			return
-		}
+	removed, err := b.expire(time.Now())
+	if removed > 0 {
+		b.log.Info("removed audit records that were too old", "files", removed, "days", b.days)
 	}
+	if err != nil {
+		return fmt.Errorf("some audit records that are too old stay: %w", err)
+	}
+	return nil
 }
 
 // expire removes the records that were last written more than the days before now, and the folders that are empty

@@ -1,13 +1,11 @@
 package audit
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"familiar/internal/chat"
@@ -58,9 +56,9 @@ func TestExpire(t *testing.T) {
 		if days <= 0 {
 			want = there(t, r.dir)
 		}
-		ended, end := context.WithCancel(t.Context())
-		end()
-		r.Keep(ended)
+		if err := r.Expire(); err != nil {
+			t.Error(err)
+		}
 		if got := there(t, r.dir); !slices.Equal(got, want) {
 			t.Errorf("%d days: %q stay, want %q", days, got, want)
 		}
@@ -73,7 +71,9 @@ func TestExpireWithoutAFolder(t *testing.T) {
 		t.Error(n, err)
 	}
 	var none *Book
-	none.Keep(t.Context()) // returns, with the context still open
+	if err := none.Expire(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestExpireFollowsNoLink(t *testing.T) {
@@ -119,24 +119,4 @@ func TestExpireLeavesOpenFiles(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "e2") {
 		t.Errorf("the refusals are %q, %v", text, err)
 	}
-}
-
-func TestKeepLooksEveryDay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, func(*Config) {})
-		old(t, 8, r.dir, "discord", "1001", "sess_old.jsonl")
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() { r.Keep(ctx); close(done) }()
-		for range 3 { // at the start, and after each day
-			synctest.Wait()
-			if got := there(t, r.dir); len(got) > 1 {
-				t.Fatalf("%q stay", got)
-			}
-			old(t, 8, r.dir, "discord", "1001", "sess_old.jsonl")
-			time.Sleep(sweepEvery)
-		}
-		cancel()
-		<-done
-	})
 }

@@ -64,6 +64,8 @@ type entry struct {
 	of       string // the platform's own id
 	bypass   bool
 	yolo     bool
+	posts    bool // we may post there unasked
+	lurks    bool // we read along there
 }
 
 // grammar says which ids a platform has, for accounts and for channels. A Misskey channel carries the prefix that
@@ -91,7 +93,8 @@ func form(pattern string) func() *regexp.Regexp {
 var errBlank = errors.New("is blank; give an id such as discord/account/12345678901234567, or remove the entry")
 
 func parseEntry(raw Entry) (entry, error) {
-	e := entry{id: raw.ID, bypass: bool(raw.RateLimitBypass), yolo: bool(raw.Yolo)}
+	e := entry{id: raw.ID, bypass: bool(raw.RateLimitBypass), yolo: bool(raw.Yolo),
+		posts: bool(raw.SpontaneousPost), lurks: bool(raw.ChannelLurk)}
 	if strings.TrimSpace(raw.ID) == "" {
 		return entry{}, errBlank
 	}

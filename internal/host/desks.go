@@ -23,7 +23,7 @@ func (h *Host) openDesk() desk.Desk {
 	return companion.New(companion.Deps{
 		Agent: h.agent, Model: h.model, Box: h.box, Tools: h.toolNames(),
 		Briefer: briefing.New(h.cfg.Agent.Briefing, bot, h.log.With("module", "Briefing")),
-		Sources: h.sources(), Audit: h.audit, Now: h.now, Log: h.log.With("module", "Companion"),
+		Sources: h.sources(), Audit: h.audit, Now: h.now, Log: h.log.With("module", "Companion"), Errand: h.errand,
 		Session: h.session, Policy: h.policy, Ask: h.mayAsk, Yolo: h.gate.Yolo, Limited: h.gate.Limited, Deeds: h.outbox.Deeds, Show: h.show,
 	})
 }
@@ -43,6 +43,9 @@ var companionTools = []string{"memory-save", "memory-search", "memory-patch", "m
 // toolNames are the same, with those that the host was made with.
 func (h *Host) toolNames() []string {
 	names := slices.Clone(companionTools)
+	for _, t := range h.reminding.Tools() {
+		names = append(names, t.Name)
+	}
 	for _, t := range h.Options.Tools {
 		names = append(names, t.Name)
 	}

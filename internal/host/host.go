@@ -18,6 +18,9 @@ import (
 	"familiar/internal/agent/acp"
 	"familiar/internal/approval"
 	"familiar/internal/audit"
+	"familiar/internal/backup"
+	"familiar/internal/chat"
+	"familiar/internal/clock"
 	"familiar/internal/command"
 	"familiar/internal/config"
 	"familiar/internal/desk"
@@ -34,8 +37,11 @@ import (
 	"familiar/internal/phrase"
 	"familiar/internal/platform"
 	"familiar/internal/platform/webhook"
+	"familiar/internal/remind"
+	"familiar/internal/research"
 	"familiar/internal/room"
 	"familiar/internal/secret"
+	"familiar/internal/spontaneity"
 	"familiar/internal/sqlite"
 	"familiar/internal/thread"
 	"familiar/internal/tool"
@@ -76,6 +82,13 @@ type Host struct {
 	own       *builtin   // the same, when it is our own
 	laid      []string   // the skills that lie there for it
 	threads   *thread.Threads
+	reminders *remind.Store // nil where nobody can set one
+	reminding *remind.Kit   // its tools
+	feeds     *research.Reader
+	lurker    *spontaneity.Lurker
+	backup    *backup.Backup // nil when it is off
+	clock     *clock.Clock
+	wakes     wakes
 	continues bool // the desk goes on with conversations
 	rooms     *room.Rooms
 	commands  *command.Commands
@@ -113,13 +126,14 @@ type Options struct {
 // Open builds a bot and takes its ports. When it fails, nothing is left open.
 func Open(ctx context.Context, o Options) (_ *Host, err error) {
 	h := &Host{Options: o, cfg: o.Loaded.Config, log: o.Log, now: time.Now, since: time.Now(),
+		wakes:   wakes{at: map[chat.EventID]chan<- woken{}},
 		closing: make(chan struct{}), leaving: make(chan struct{}), hearing: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.release())
 		}
 	}()
-	for _, build := range []func(context.Context) error{h.openMetrics, h.openStores, h.openSpine, h.openMind, h.openDoors} {
+	for _, build := range []func(context.Context) error{h.openMetrics, h.openStores, h.openSpine, h.openJobs, h.openMind, h.openDoors} {
 		if err := build(ctx); err != nil {
 			return nil, err
 		}
@@ -139,6 +153,7 @@ func (h *Host) openStores(ctx context.Context) (err error) {
 		return err
 	}
 	data := h.Loaded.Path(h.cfg.Workspace.RepoPath)
+	h.restore(ctx, data)
 	if h.folders, err = workspace.Open(data, h.cfg.Workspace.WorkspacesDir, h.Instance.Dir); err != nil {
 		return err
 	}

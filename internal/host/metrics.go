@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"familiar/internal/chat"
@@ -61,15 +62,11 @@ func (h *Host) countReply(t chat.Turn, platform string) {
 	}
 }
 
-// sessionTypes are the words of the audit for the kinds of turn.
-var sessionTypes = map[chat.TurnKind]string{chat.Talk: "message"}
+// sessionWord is a type of session as the labels have it.
+func sessionWord(t chat.SessionType) string { return strings.ReplaceAll(string(t), "-", "_") }
 
 // countSession counts a turn that has ended. One that its person stopped did what they wanted.
 func (h *Host) countSession(t chat.Turn, waited time.Duration, err error) {
-	kind, ok := sessionTypes[t.Kind]
-	if !ok {
-		kind = string(t.Kind)
-	}
-	h.count.SessionEnded(metrics.Session{Platform: t.Place.Platform, Type: kind, Waited: waited,
+	h.count.SessionEnded(metrics.Session{Platform: t.Place.Platform, Type: sessionWord(t.SessionType()), Waited: waited,
 		OK: err == nil || errors.Is(err, chat.ErrStopped) || errors.Is(err, errNotHeard), Took: h.now().Sub(t.Began)})
 }

@@ -65,7 +65,7 @@ func (h *Host) recover(ctx context.Context, left []inbox.Entry) error {
 func (h *Host) resume(ctx context.Context, left []inbox.Entry) {
 	var wait []chat.Event
 	for _, e := range left {
-		if e.Begun() {
+		if e.Begun() || h.reawake(ctx, e.Event) {
 			continue
 		}
 		if e.Event.Concerns() != "" {
@@ -102,7 +102,7 @@ func byTurn(left []inbox.Entry) (turns [][]chat.Event) {
 // cutOff settles what a turn that was cut off had to answer: one answer is an answer to all of it, and so is one
 // sentence where there was none.
 func (h *Host) cutOff(ctx context.Context, evs []chat.Event, unsure map[chat.EventID]bool) error {
-	if h.reported(ctx, evs[len(evs)-1]) {
+	if last := evs[len(evs)-1]; h.reported(ctx, last) || h.reawake(ctx, last) {
 		return nil
 	}
 	replied, doubt := false, false

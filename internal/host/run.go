@@ -24,7 +24,6 @@ func (h *Host) Run(ctx context.Context) error {
 	sources.Go(h.sweep)
 	sources.Go(func() { h.memory.Keep(ctx) })
 	sources.Go(func() { h.watch(ctx) })
-	sources.Go(func() { h.audit.Keep(ctx) })
 	if err := h.recover(ctx, left); err != nil {
 		fail(err)
 	}
@@ -35,6 +34,11 @@ func (h *Host) Run(ctx context.Context) error {
 			}
 		})
 	}
+	sources.Go(func() {
+		if err := h.clock.Run(ctx); err != nil {
+			fail(err)
+		}
+	})
 	close(h.hearing)
 	h.meet(ctx)
 	<-ctx.Done()
@@ -58,6 +62,7 @@ func (h *Host) takeDown(ctx context.Context, sources *sync.WaitGroup) {
 	defer cancel()
 	h.rooms.Close(grace)
 	h.deeds.Close(grace)
+	h.lastBackup(ctx)
 	close(h.closing)
 }
 

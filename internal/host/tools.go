@@ -21,6 +21,7 @@ func (h *Host) openBox() *tool.Box {
 	all = append(all, memory.Tools(h.memory, h.notes)...)
 	all = append(all, memory.AloneTools(h.memory, h.handOver)...)
 	all = append(all, h.outbox.Tools()...)
+	all = append(all, h.reminding.Tools()...)
 	all = append(all, h.history.Tools(h.outbox.Reply)...)
 	return tool.NewAskingBox(h.approvals.Asks, h.called, append(all, h.Options.Tools...)...)
 }

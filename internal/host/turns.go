@@ -79,6 +79,8 @@ func (h *Host) ended(ctx context.Context, t chat.Turn, waited time.Duration, res
 	h.countSession(t, waited, err)
 	h.settle(ctx, t, stage, err)
 	h.outbox.Forget(t)
+	h.reminding.Forget(t)
+	h.wakened(t, res.Replied, err)
 }
 
 // How long settle waits before it tries again, at first and at most.
@@ -114,7 +116,7 @@ func (h *Host) settle(ctx context.Context, t chat.Turn, stage chat.Stage, err er
 // sentence.
 func (h *Host) apologise(ctx context.Context, t chat.Turn, err error) {
 	ev, ok := t.Trigger()
-	if !ok {
+	if !ok || t.Kind == chat.Wake { // nobody asked, so nobody waits
 		return
 	}
 	var told chat.UserError

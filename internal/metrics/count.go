@@ -99,3 +99,29 @@ func (m *Metrics) IdleTimeout(platform, outcome string) {
 		m.idle.WithLabelValues(m.platforms.value(platform), m.kinds.value(outcome)).Inc()
 	}
 }
+
+// ReminderSet counts a reminder that somebody asked for.
+func (m *Metrics) ReminderSet(platform string) {
+	if m != nil {
+		m.remindersSet.WithLabelValues(m.platforms.value(platform)).Inc()
+	}
+}
+
+// ReminderDelivered counts a reminder that was due: it went out, or was given up.
+func (m *Metrics) ReminderDelivered(platform string, ok bool) {
+	if m == nil {
+		return
+	}
+	status := "failure"
+	if ok {
+		status = "success"
+	}
+	m.remindersDelivered.WithLabelValues(m.platforms.value(platform), status).Inc()
+}
+
+// ReminderCancelled counts a reminder that was taken back, or that no way led to the person of.
+func (m *Metrics) ReminderCancelled(platform string) {
+	if m != nil {
+		m.remindersCancelled.WithLabelValues(m.platforms.value(platform)).Inc()
+	}
+}

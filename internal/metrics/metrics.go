@@ -48,6 +48,8 @@ type Metrics struct {
 	ready    *prometheus.GaugeVec
 	idle     *prometheus.CounterVec
 
+	remindersSet, remindersDelivered, remindersCancelled *prometheus.CounterVec
+
 	platforms, kinds, skills, phases bound
 }
 
@@ -67,6 +69,9 @@ func New(version string, now Now) *Metrics {
 	m.entries = to.counter("audit_entries_total", "Entries that the audit took.", "phase")
 	m.ready = to.gauges("skill_readiness", "Whether what skills need is there: 1 or 0.", "skill")
 	m.idle = to.counter("idle_timeout_total", "What became of agents that had gone silent: alive, dead or process_gone.", "platform", "outcome")
+	m.remindersSet = to.counter("reminders_set_total", "Reminders that people asked for.", "platform")
+	m.remindersDelivered = to.counter("reminders_delivered_total", "Reminders that were due and went out, or did not at last.", "platform", "status")
+	m.remindersCancelled = to.counter("reminders_cancelled_total", "Reminders that were taken back, or had no way to their person.", "platform")
 	to.gauges("build_info", "The build that runs; always 1.", "version", "goversion").WithLabelValues(version, runtime.Version()).Set(1)
 	to.to.MustRegister(newReadings(now))
 	return m

@@ -100,6 +100,8 @@ const (
 const (
 	DryRun      Key = "dryRun.agent" // in place of the agent's name
 	DryRunReply Key = "dryRun.reply" // to whoever writes
+
+	Reminder Key = "reminder" // message: what somebody wanted to be reminded of, where no agent would say it
 )
 
 // What the owner can do about a turn that failed.
@@ -216,6 +218,8 @@ var keys = map[Key][]string{
 	AgentMissing: nil, AgentNext: nil,
 
 	DryRun: nil, DryRunReply: nil,
+
+	Reminder: {"message"},
 
 	NextLog: nil, NextSignIn: {"agent"}, NextBuiltin: {"agent"}, NextKey: nil, NextModel: nil, NextCredit: nil, NextContext: nil, NextDeclined: nil, NextLater: nil,
 	NextUnreached: nil,

@@ -49,10 +49,11 @@ type (
 	Witness interface {
 		Heard(ctx context.Context, ev chat.Event) error
 	}
-	// Guide knows its network: the custom emojis that can be used in a place, and the direct place of a person, which
-	// it opens when there is none yet. A person who cannot be spoken to alone is ErrUnreachable; any other error may
-	// pass. Emojis may be of some minutes ago.
+	// Guide knows its network: our own account there, which has no id before it was first connected; the custom emojis
+	// that can be used in a place; and the direct place of a person, which it opens when there is none yet. A person
+	// who cannot be spoken to alone is ErrUnreachable; any other error may pass. Emojis may be of some minutes ago.
 	Guide interface {
+		Self() chat.Person
 		Emojis(ctx context.Context, place chat.Place) ([]chat.Emoji, error)
 		Direct(ctx context.Context, person chat.Person) (chat.Place, error)
 	}

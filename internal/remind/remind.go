@@ -109,18 +109,33 @@ func (s *Store) Set(ctx context.Context, of chat.Person, place string, at time.T
 func (s *Store) Cancel(ctx context.Context, of chat.Person, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all, err := s.read(ctx, of)
+	r, err := s.find(ctx, of, id)
 	if err != nil {
-		return fmt.Errorf("cancel reminder: %w", err)
+		return err
 	}
-	at := slices.IndexFunc(all, func(r Reminder) bool { return r.ID == id && r.Person.Same(of) })
-	switch {
-	case at < 0:
-		return ErrInvalid("there is no reminder of that id")
-	case !all[at].Enabled:
+	if !r.Enabled {
 		return ErrInvalid("that reminder was delivered or cancelled already")
 	}
-	return s.switchOff(all[at])
+	return s.switchOff(r)
+}
+
+// Find returns a person's reminder.
+func (s *Store) Find(ctx context.Context, of chat.Person, id string) (Reminder, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.find(ctx, of, id)
+}
+
+func (s *Store) find(ctx context.Context, of chat.Person, id string) (Reminder, error) {
+	all, err := s.read(ctx, of)
+	if err != nil {
+		return Reminder{}, fmt.Errorf("find reminder: %w", err)
+	}
+	at := slices.IndexFunc(all, func(r Reminder) bool { return r.ID == id && r.Person.Same(of) })
+	if at < 0 {
+		return Reminder{}, ErrInvalid("there is no reminder of that id")
+	}
+	return all[at], nil
 }
 
 // Active lists what a person will be reminded of, the next first.

@@ -40,8 +40,11 @@ func NewKit(s *Store, zone *time.Location, hooks Hooks) *Kit {
 	return &Kit{store: s, zone: zone, hooks: hooks, done: map[chat.TurnID]bool{}}
 }
 
-// Tools returns the tools.
+// Tools returns the tools; none of a nil Kit.
 func (k *Kit) Tools() []tool.Tool {
+	if k == nil {
+		return nil
+	}
 	return []tool.Tool{
 		tool.New(tool.Tool{Name: "set-reminder", Doc: setDoc, Effect: tool.Writes, Needs: chat.Public}, k.setReminder),
 		tool.New(tool.Tool{Name: "cancel-reminder", Doc: cancelDoc, Effect: tool.Writes, Needs: chat.Public}, k.cancelReminder),
@@ -51,6 +54,9 @@ func (k *Kit) Tools() []tool.Tool {
 
 // Forget drops what is known of a turn that has ended.
 func (k *Kit) Forget(t chat.Turn) {
+	if k == nil {
+		return
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.done, t.ID)

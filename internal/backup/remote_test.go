@@ -1,0 +1,84 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"familiar/internal/secret"
+)
+
+// AF-178: the login reaches the server, and stands in no file, log or error.
+func TestTheLoginStaysSecret(t *testing.T) {
+	const word = "S3cret-Word-of-the-bot"
+	r := open(t)
+	refuse := false
+	backend := &cgi.Handler{Path: run(t, "", "git", "--exec-path") + "/git-http-backend",
+		Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(r.remote), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=bot"}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if user, pass, _ := q.BasicAuth(); user != "bot" || pass != word || refuse {
+			w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		backend.ServeHTTP(w, q)
+	}))
+	defer server.Close()
+	r.Backup = r.on(r.dir, func(c *Config) {
+		c.RemoteURL, c.AuthUser, c.AuthPassword = server.URL+"/remote.git", "bot", secret.New(word)
+	})
+	r.put("a", "a\n")
+	r.copy()
+	if r.there("a") != "a" {
+		t.Fatal("it did not arrive")
+	}
+	refuse = true
+	r.put("a", "b\n")
+	err := r.Copy(t.Context())
+	if err == nil || strings.Contains(err.Error(), word) || strings.Contains(r.log.String(), word) {
+		t.Error(err, r.log.String())
+	}
+	if found, _ := exec.Command("grep", "-rl", word, r.git.dir, os.Getenv("HOME")).Output(); len(found) > 0 {
+		t.Errorf("it stands in %s", found)
+	}
+	for text, want := range map[string]string{
+		"fatal: https://bot:" + word + "@host/x":     "fatal: https://[REDACTED]@host/x",
+		"https://other:pass@host and //u@h":          "https://[REDACTED]@host and //[REDACTED]@h",
+		"remote: the password " + word + " is wrong": "remote: the password [REDACTED] is wrong",
+		"https://host/a@b":                           "https://host/a@b",
+	} {
+		if got := masked(text, secret.New(word)); got != want {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// A server that takes the connection and says nothing holds nobody for longer than the caller wants.
+func TestARemoteThatHangs(t *testing.T) {
+	hold := make(chan struct{})
+	asked := make(chan struct{}, 16)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		asked <- struct{}{}
+		select {
+		case <-hold:
+		case <-q.Context().Done():
+		}
+	}))
+	defer server.Close()
+	defer close(hold)
+	r := open(t)
+	r.Backup = r.on(r.dir, func(c *Config) { c.RemoteURL = server.URL + "/x.git" })
+	r.put("a", "a\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-asked; cancel() }()
+	if err := r.Copy(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
