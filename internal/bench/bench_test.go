@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,25 @@ func TestWay(t *testing.T) {
 	w.rows(&tab, "here")
 	if err := tab.print(&out, facts{way: w}); err != nil || !strings.Contains(out.String(), "accepted to prompt, here, p99") {
 		t.Errorf("%v in\n%s", err, out.String())
+	}
+}
+
+// The search finds what brute force finds, in the same order.
+func TestMemory(t *testing.T) {
+	var tab table
+	if err := measureMemory(t.Context(), t.TempDir(), plan{memories: 3000, questions: 20}, &tab); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, r := range tab.rows {
+		if m := regexp.MustCompile(`recall@10 (\d+) of (\d+)`).FindStringSubmatch(r.base); m != nil {
+			if seen++; m[1] != m[2] || m[2] == "0" {
+				t.Errorf("%s: %s", r.what, m[0])
+			}
+		}
+	}
+	if seen != 6 {
+		t.Errorf("%d kinds of questions in %+v", seen, tab.rows)
 	}
 }
 

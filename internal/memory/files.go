@@ -58,15 +58,29 @@ type file struct {
 	lines   parsed
 	skipped int
 
+	far        bool    // what stands behind from is too long to be held: lines has patches alone
 	from       int64   // where reading began: what stands before is in the index
 	build      int64   // the index of it
 	loose      []patch // patches before from that change memories elsewhere
 	checked    bool    // all of what is indexed was compared since the program began
+	asked      int64   // how long the file was when its index was last asked for
 	distrusted bool    // the index gave a wrong answer, and is not used until it is built anew
 }
 
+// letGo drops the memories of a file that is too long to be held.
+func (f *file) letGo() {
+	if f.far {
+		f.lines.memories = nil
+	}
+}
+
 // held is how many bytes of the file are held in memory, as they lie on the disk.
-func (f *file) held() int64 { return f.stamp.size - f.from }
+func (f *file) held() int64 {
+	if f.far {
+		return 0
+	}
+	return f.stamp.size - f.from
+}
 
 // load reads the file when it is not as it was when last read, and reports whether it did. A missing file is
 // an empty one.
@@ -100,14 +114,23 @@ func (f *file) parse(path string, covered func(f *file, in *os.File, size int64)
 	if err != nil {
 		return err
 	}
-	f.from, f.build, f.loose = 0, 0, nil
+	f.from, f.build, f.loose, f.far = 0, 0, nil, false
 	covered(f, in, info.Size())
-	lines := parsed{memories: make([]Memory, 0, (info.Size()-f.from)/usualLine)}
-	stats, err := journal.Scan(io.NewSectionReader(in, f.from, math.MaxInt64-f.from), func(raw []byte) error { return lines.add(raw, f.kind) })
+	var lines parsed
+	if !f.far {
+		lines.memories = make([]Memory, 0, (info.Size()-f.from)/usualLine)
+	}
+	stats, err := journal.Scan(io.NewSectionReader(in, f.from, math.MaxInt64-f.from), func(raw []byte) error {
+		if f.far {
+			lines.memories = lines.memories[:0]
+		}
+		return lines.add(raw, f.kind)
+	})
 	if err != nil {
 		return fmt.Errorf("read %s: %w", f.kind.name(), err)
 	}
 	f.read, f.stamp, f.lines, f.skipped = true, stampOf(info), lines, stats.Skipped
+	f.letGo()
 	return nil
 }
 
@@ -132,6 +155,7 @@ func (f *file) append(folder string, raw []byte) error {
 		return nil
 	}
 	f.stamp = stampOf(after)
+	f.letGo()
 	return nil
 }
 

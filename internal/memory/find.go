@@ -100,6 +100,13 @@ func memoriesOf(hits []hit) []Memory {
 func (s *Store) hits(ctx context.Context, of chat.Person, private bool, q query, most int) (hits []hit, err error) {
 	err = s.seeing(ctx, of, private, func(p *person, v *view) error {
 		hits = v.search(q, most)
+		for _, one := range v.far {
+			more, err := one.readThrough(ctx, p, q, most)
+			if err != nil {
+				return err
+			}
+			hits = append(hits, more...)
+		}
 		for _, one := range v.indexed {
 			more, err := one.search(ctx, s.index, p, q, most)
 			if err != nil {

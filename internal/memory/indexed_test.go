@@ -36,7 +36,7 @@ func (r *rig) again(db *sqlite.DB, tail int64) {
 		r.t.Fatal(err)
 	}
 	r.Store = Open(Defaults(), r.folder, x, slog.New(slog.NewTextHandler(r.logs, nil)))
-	r.tail, r.cfg.Load().MaxChars = tail, 1<<20
+	r.tail, r.most, r.cfg.Load().MaxChars = tail, tail+200, 1<<20
 }
 
 // tendAll does what waits for Keep.
@@ -51,6 +51,12 @@ func (r *rig) tendAll() {
 func (r *rig) covered(kind fileKind) (n int64) {
 	r.with(job{who{ann.Platform, ann.ID}, kind}, func(_ *person, f *file) { n = f.from })
 	return n
+}
+
+// isFar says whether a part of a file is neither indexed nor held.
+func (r *rig) isFar(kind fileKind) (far bool) {
+	r.with(job{who{ann.Platform, ann.ID}, kind}, func(_ *person, f *file) { far = f.far })
+	return far
 }
 
 // random makes memories whose words come again and again, in several scripts.
@@ -85,10 +91,10 @@ func TestTheIndexSaysWhatReadingSays(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			r, dice := newRig(t), random{rand.New(rand.NewPCG(seed, 1))}
 			db := r.indexed(600)
-			used := false
+			used, far := false, false
 			for step := range 70 {
 				r.step(dice)
-				if dice.IntN(4) == 0 {
+				if dice.IntN(6) == 0 {
 					r.tendAll()
 				}
 				if dice.IntN(20) == 0 {
@@ -98,10 +104,11 @@ func TestTheIndexSaysWhatReadingSays(t *testing.T) {
 				for range 3 {
 					r.same(plain, dice, step)
 				}
+				far = far || r.isFar(publicFile) || r.isFar(privateFile)
 				used = used || r.covered(publicFile) > 0 && r.covered(privateFile) > 0
 			}
-			if !used || strings.Contains(r.logs.String(), "not used") {
-				t.Errorf("the index was used: %v; log: %s", used, r.logs)
+			if !used || !far || strings.Contains(r.logs.String(), "not used") {
+				t.Errorf("the index was used: %v; a file was read through: %v; log: %s", used, far, r.logs)
 			}
 		})
 	}

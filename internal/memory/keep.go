@@ -20,6 +20,7 @@ const (
 	maxTail  = 256 << 10 // bytes that are looked through besides an index; a shorter file needs none
 	maxParts = 12        // of an index: each costs a little of every question
 	maxLoose = 500       // patches that are read at every start
+	maxHeld  = 16 << 20  // bytes of a file that are held in memory; what is longer is read at every look
 	maxSure  = 4 << 20   // bytes that are compared at once when somebody else changed the file
 )
 
@@ -95,16 +96,22 @@ func (s *Store) Settle(ctx context.Context) error {
 
 // load reads one of a person's files as far as it is not indexed, and says when its index wants work.
 func (s *Store) load(ctx context.Context, p *person, f *file) (changed bool, err error) {
+	if f.read && f.held() > s.most { // it grew by what we wrote
+		f.read, f.stamp = false, stamp{}
+	}
 	doubted := f.stamp != stamp{} // somebody else changed it since it was read
 	changed, err = f.load(p.folder, func(f *file, in *os.File, size int64) {
 		if s.index != nil && !f.distrusted {
 			s.cover(ctx, p, f, opened{in, size, doubted})
 		}
+		f.far = size-f.from > s.most
 	})
 	if changed && doubted {
 		f.checked = false
 	}
-	if s.index != nil && err == nil && changed && (f.held() > s.tail || f.from > 0 && !f.checked || f.distrusted) {
+	wants := f.far || f.held() > s.tail || f.from > 0 && !f.checked || f.distrusted
+	if s.index != nil && err == nil && wants && (changed || f.stamp.size > f.asked) {
+		f.asked = f.stamp.size
 		s.due.add(job{p.who, f.kind})
 	}
 	return changed, err

@@ -83,6 +83,7 @@ func (p *people) give(one *person) {
 type view struct {
 	memories []Memory // all that is not in an index
 	indexed  []shelf
+	far      []shelf // what is read at every look
 	once     sync.Once
 	shown    shown
 }
@@ -136,13 +137,19 @@ func newView(private bool, files []file) *view {
 	v := &view{memories: visible(private, files)}
 	var extra map[string][]patch
 	for _, f := range files {
-		if f.from == 0 {
+		if f.from == 0 && !f.far {
 			continue
 		}
 		if extra == nil {
 			extra = extras(files)
 		}
-		v.indexed = append(v.indexed, shelf{kind: f.kind, build: f.build, private: private, extra: extra})
+		one := shelf{kind: f.kind, build: f.build, from: f.from, private: private, extra: extra}
+		if f.from > 0 {
+			v.indexed = append(v.indexed, one)
+		}
+		if f.far {
+			v.far = append(v.far, one)
+		}
 	}
 	return v
 }

@@ -18,10 +18,12 @@ import (
 	"familiar/internal/memory/index"
 )
 
-// shelf is the part of one file that is indexed, as a view sees it.
+// shelf is the part of one file that is not held in memory, as a view sees it: what is indexed, or what is read at
+// every look.
 type shelf struct {
 	kind    fileKind
-	build   int64
+	build   int64 // of the index
+	from    int64 // where the indexed part ends
 	private bool
 	extra   map[string][]patch // patches from elsewhere, by target; in the order of their times
 }
@@ -39,7 +41,7 @@ func (s shelf) open(ctx context.Context, x *index.Index, p *person) (*index.Read
 	if err != nil {
 		return nil, nil, err
 	}
-	if r == nil || r.Build != s.build || r.Covered != p.files[s.kind].from {
+	if r == nil || r.Build != s.build || r.Covered != s.from {
 		return nil, nil, errors.Join(errMoved, r.Close())
 	}
 	in, err := os.Open(filepath.Join(p.folder, s.kind.name()))

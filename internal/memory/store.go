@@ -27,6 +27,7 @@ type Store struct {
 	ids    minter
 	due    due
 	tail   int64 // bytes: see maxTail
+	most   int64 // bytes: see maxHeld
 	looks  bool  // it makes no files
 }
 
@@ -34,7 +35,7 @@ type Store struct {
 // may be nil, is what long files are found in; Keep keeps it.
 func Open(cfg Config, folder func(platform, user string) (string, error), x *index.Index, log *slog.Logger) *Store {
 	s := &Store{folder: folder, index: x, log: log,
-		people: people{all: map[who]*person{}, order: list.New()}, due: newDue(), tail: maxTail}
+		people: people{all: map[who]*person{}, order: list.New()}, due: newDue(), tail: maxTail, most: maxHeld}
 	s.Reload(cfg)
 	return s
 }
@@ -123,6 +124,11 @@ func (s *Store) target(ctx context.Context, p *person, private bool, id string) 
 			found, known = v.memories[at], true
 			return nil
 		}
+		for _, one := range v.far {
+			if found, known, err = one.seek(ctx, p, id); known || err != nil {
+				return err
+			}
+		}
 		for _, one := range v.indexed {
 			if found, known, err = one.find(ctx, s.index, p, id); known || err != nil {
 				return err
@@ -151,7 +157,7 @@ func (s *Store) Important(ctx context.Context, of chat.Person, private bool) ([]
 // their beginning where they are indexed.
 func (s *Store) All(ctx context.Context, of chat.Person, private bool) (all []Memory, err error) {
 	err = s.seeing(ctx, of, private, func(p *person, v *view) error {
-		if len(v.indexed) == 0 {
+		if len(v.indexed)+len(v.far) == 0 {
 			all = slices.Clone(v.memories)
 			return nil
 		}

@@ -20,6 +20,8 @@ type guided struct {
 	read   *[]string
 }
 
+func (g guided) Self() chat.Person { return chat.Person{Platform: "net", ID: "us", Us: true} }
+
 func (g guided) Emojis(context.Context, chat.Place) ([]chat.Emoji, error) { return nil, nil }
 
 func (g guided) Direct(context.Context, chat.Person) (chat.Place, error) { return g.direct, g.none }

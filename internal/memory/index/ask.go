@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -32,25 +33,17 @@ type Hit struct{ Place, Score int }
 // Ask returns the entries that may be an answer: those that may hold more of the words first, among equals the
 // newest. more says that there are others behind them.
 func (r *Reader) Ask(ctx context.Context, q Question) (hits []Hit, more bool, err error) {
-	pass, err := r.pass(ctx, q)
-	if err != nil {
-		return nil, false, err
-	}
-	words := make([][]*set, len(q.Words))
-	for i, word := range q.Words {
-		if words[i], err = r.holding(ctx, word); err != nil {
+	found := make([][]Hit, len(q.Words)+1) // by score, the newest first
+	for _, g := range r.groups() {
+		enough, err := r.askGroup(ctx, g, q, found)
+		if err != nil {
 			return nil, false, err
 		}
-	}
-	found := make([][]Hit, len(q.Words)+1) // by score, the newest first
-	for i := len(r.segments) - 1; i >= 0; i-- {
-		if !r.collect(i, pass[i], words, found, q.Most) {
-			more = true
+		if more = enough; enough {
 			break
 		}
 	}
 	for _, some := range slices.Backward(found) {
-		more = more || len(some) > q.Most
 		hits = append(hits, some...)
 	}
 	if len(hits) > q.Most {
@@ -59,21 +52,67 @@ func (r *Reader) Ask(ctx context.Context, q Question) (hits []Hit, more bool, er
 	return hits, more, nil
 }
 
+// group is neighbouring segments that are asked at once.
+type group struct {
+	segments []segment
+	list     string      // their numbers, for a statement
+	at       map[int]int // by number, where they stand
+}
+
+// groups are the newest segment and then the others: for a common word the newest is enough.
+func (r *Reader) groups() (all []group) {
+	n := len(r.segments)
+	for _, some := range [][]segment{r.segments[max(0, n-1):], r.segments[:max(0, n-1)]} {
+		g := group{segments: some, at: make(map[int]int, len(some))}
+		for i, s := range some {
+			g.at[s.number] = i
+			g.list = strings.TrimPrefix(g.list+","+strconv.Itoa(s.number), ",")
+		}
+		if len(some) > 0 {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// askGroup adds the hits of a group to found, and reports whether older ones cannot matter.
+func (r *Reader) askGroup(ctx context.Context, g group, q Question, found [][]Hit) (enough bool, err error) {
+	words := make([][]*set, len(q.Words))
+	for i, word := range q.Words {
+		if words[i], err = r.holding(ctx, g, word); err != nil {
+			return false, err
+		}
+	}
+	pass, err := r.pass(ctx, g, q)
+	if err != nil {
+		return false, err
+	}
+	for i := len(g.segments) - 1; i >= 0; i-- {
+		holding := make([]*set, len(words))
+		for j := range words {
+			holding[j] = words[j][i]
+		}
+		if !collect(g.segments[i].base, pass[i], holding, found, q.Most) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // collect adds the hits of one segment to found, and reports whether older ones can matter.
-func (r *Reader) collect(i int, pass *set, words [][]*set, found [][]Hit, most int) bool {
+func collect(base int, pass *set, words []*set, found [][]Hit, most int) bool {
 	best := len(words)
 	if best > 0 {
 		var any set
 		for _, holding := range words {
-			any.or(holding[i])
+			any.or(holding)
 		}
 		pass.and(&any)
 	}
-	base := r.segments[i].base
 	return pass.backwards(func(entry int) bool {
 		score := 0
 		for _, holding := range words {
-			if holding[i] != nil && holding[i].has(entry) {
+			if holding != nil && holding.has(entry) {
 				score++
 			}
 		}
@@ -84,20 +123,24 @@ func (r *Reader) collect(i int, pass *set, words [][]*set, found [][]Hit, most i
 	})
 }
 
-// pass returns for each segment the entries whose state is right.
-func (r *Reader) pass(ctx context.Context, q Question) ([]*set, error) {
+// pass returns for each segment of a group the entries whose state is right.
+func (r *Reader) pass(ctx context.Context, g group, q Question) ([]*set, error) {
 	first, end, err := r.window(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	var states [stateHidden + 1][]*set
+	states := map[term][]*set{}
 	for state := stateHigh; state <= stateHidden; state++ {
-		if states[state], err = r.lookup(ctx, span{state, state}); err != nil {
-			return nil, err
-		}
+		states[state] = make([]*set, len(g.segments))
 	}
-	pass := make([]*set, len(r.segments))
-	for i, s := range r.segments {
+	if err := r.lookup(ctx, g, span{stateHigh, stateHidden}, func(i int, state term, packed []byte) error {
+		states[state][i] = &set{}
+		return states[state][i].add(packed)
+	}); err != nil {
+		return nil, err
+	}
+	pass := make([]*set, len(g.segments))
+	for i, s := range g.segments {
 		pass[i] = &set{}
 		pass[i].fill(first-s.base, min(end-s.base, s.entries))
 		window := *pass[i]
@@ -150,65 +193,59 @@ func (r *Reader) before(ctx context.Context, at int64) (int, error) {
 	return low, nil
 }
 
-// holding returns for each segment the entries that may hold a word; nil where there are none.
-func (r *Reader) holding(ctx context.Context, word string) ([]*set, error) {
-	var all []*set
-	for i, want := range demands(word) {
-		sets, err := r.lookup(ctx, want)
-		if err != nil || i == 0 {
-			if all = sets; err != nil {
-				return nil, err
-			}
-			continue
-		}
-		left := false
-		for i, s := range all {
-			if s != nil {
-				s.and(sets[i])
-				left = left || *s != set{}
-			}
-		}
-		if !left {
-			break
-		}
-	}
-	if all == nil { // nothing to look up: anything may hold it
-		all = make([]*set, len(r.segments))
+// holding returns for each segment of a group the entries that may hold a word; nil where there are none.
+func (r *Reader) holding(ctx context.Context, g group, word string) ([]*set, error) {
+	all := make([]*set, len(g.segments))
+	wants := demands(word)
+	if len(wants) == 0 { // nothing to look up: anything may hold it
 		for i := range all {
 			all[i] = &set{}
 			all[i].fill(0, math.MaxInt)
 		}
 	}
+	for n, want := range wants {
+		sets := make([]*set, len(all))
+		if err := r.lookup(ctx, g, want, func(i int, _ term, packed []byte) error {
+			if n > 0 && all[i] == nil {
+				return nil // it is out already
+			}
+			if sets[i] == nil {
+				sets[i] = &set{}
+			}
+			return sets[i].add(packed)
+		}); err != nil {
+			return nil, err
+		}
+		left := false
+		for i := range all {
+			if n > 0 && sets[i] != nil && !sets[i].and(all[i]) {
+				sets[i] = nil
+			}
+			left = left || sets[i] != nil
+		}
+		if all = sets; !left {
+			break
+		}
+	}
 	return all, nil
 }
 
-// lookup returns for each segment the entries that hold one of the terms of a span; nil where there are none.
-func (r *Reader) lookup(ctx context.Context, want span) ([]*set, error) {
-	at := make(map[int]int, len(r.segments))
-	for i, s := range r.segments {
-		at[s.number] = i
-	}
-	sets := make([]*set, len(r.segments))
+// lookup hands over, for each segment of a group, the packed set of each term of a span.
+func (r *Reader) lookup(ctx context.Context, g group, want span, visit func(i int, t term, packed []byte) error) error {
 	//nolint:gosec // the list holds numbers of ours
-	rows, err := r.tx.QueryContext(ctx, `SELECT segment, entries FROM memory_terms WHERE build = ? AND segment IN (`+r.list+
+	rows, err := r.tx.QueryContext(ctx, `SELECT segment, term, entries FROM memory_terms WHERE build = ? AND segment IN (`+g.list+
 		`) AND term BETWEEN ? AND ?`, r.Build, want.first, want.last)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return sets, scan(rows, func() error {
+	return scan(rows, func() error {
 		var number int
+		var t term
 		var packed sql.RawBytes
-		if err := rows.Scan(&number, &packed); err != nil {
+		if err := rows.Scan(&number, &t, &packed); err != nil {
 			return err
 		}
-		i, ok := at[number]
-		if !ok {
-			return nil // a build that did not come to its end left it
-		}
-		if sets[i] == nil {
-			sets[i] = &set{}
-		}
-		return sets[i].add(packed)
+		return visit(g.at[number], t, packed)
 	})
 }
 

@@ -12,8 +12,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"familiar/internal/sqlite"
 )
@@ -77,7 +75,6 @@ type Reader struct {
 	Head
 	tx       *sql.Tx
 	segments []segment
-	list     string // their numbers, for a statement
 }
 
 type segment struct{ number, base, entries int }
@@ -117,7 +114,6 @@ func (x *Index) Read(ctx context.Context, f File) (_ *Reader, err error) {
 			return err
 		}
 		r.segments = append(r.segments, s)
-		r.list = strings.TrimPrefix(r.list+","+strconv.Itoa(s.number), ",")
 		return nil
 	})
 }

@@ -87,15 +87,18 @@ func (s *set) add(packed []byte) error {
 func (s *set) put(entry int)      { s[entry/64] |= 1 << (entry % 64) }
 func (s *set) has(entry int) bool { return s[entry/64]>>(entry%64)&1 == 1 }
 
-// and keeps what is also in o; nil is the empty set.
-func (s *set) and(o *set) {
+// and keeps what is also in o, and reports whether that is anything; nil is the empty set.
+func (s *set) and(o *set) (left bool) {
 	if o == nil {
 		*s = set{}
-		return
+		return false
 	}
+	var any uint64
 	for i := range s {
 		s[i] &= o[i]
+		any |= s[i]
 	}
+	return any != 0
 }
 
 // less takes out what is in o; nil is the empty set.
