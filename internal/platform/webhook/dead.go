@@ -14,7 +14,7 @@ type DeadLetter struct {
 	Chat     string
 	At       time.Time // when it was said
 	Attempts int
-	Fault    string // why the last attempt failed, without addresses and secrets
+	Fault    string // why the last attempt failed: of the address, the host at the most
 }
 
 // Stand is how many letters wait, and how many are dead.
