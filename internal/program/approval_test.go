@@ -178,3 +178,19 @@ func TestSayTellsOfAQuestion(t *testing.T) {
 		t.Errorf("%v: %q, %q", err, out.String(), errs.String())
 	}
 }
+
+// The chat in a terminal shows the question and how it ended, and cannot answer it.
+func TestChatShowsAQuestion(t *testing.T) {
+	b := asksFirst(t, new(atomic.Int64))
+	b.start()
+	s := b.sit()
+	s.sees("Ctrl-D leaves")
+	s.types("tidy the books\r")
+	s.sees("May I use", "shelf: tidy", `"what": "books"`, "Answer it on the page")
+	s.types("/stop\r")
+	s.sees("No longer asked: nothing was done.")
+	s.types("/yes x\r")
+	s.sees("Not sent")
+	s.types("\x15\x04") // what was not sent stands in the line again
+	s.leaves()
+}
