@@ -27,6 +27,7 @@ func (h *Host) errand(ctx context.Context, t chat.Turn) (briefing.Errand, error)
 	ev, _ := t.Trigger()
 	woke, _ := ev.Body.(chat.Woke)
 	switch woke.Job {
+	case chat.MessageSession, chat.LurkSession: // a message says what they are for
 	case chat.SpontaneousSession:
 		return briefing.Errand{Prompt: briefing.SpontaneousPrompt, Surroundings: true, Talk: woke.Note == withTalk}, nil
 	case chat.ReminderSession:

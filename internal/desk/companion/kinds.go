@@ -12,6 +12,7 @@ type kind struct {
 	// answers is set where a session has succeeded when somebody has seen something, and is prompted once more when
 	// nobody has; the others have succeeded when the agent ends its turn.
 	answers bool
+	errand  bool     // it is told what it is for, since no message is
 	notes   bool     // it may write the shared notes
 	tools   []string // what it gets of the desk's tools; nil: all of those for conversations
 }
@@ -25,12 +26,16 @@ var (
 // kindOf is the table of session types.
 func kindOf(t chat.SessionType) kind {
 	switch t {
+	case chat.MessageSession, chat.LurkSession:
+		return kind{answers: true}
+	case chat.SpontaneousSession, chat.ReminderSession:
+		return kind{answers: true, errand: true}
 	case chat.ResearchSession:
-		return kind{notes: true, tools: researchTools}
+		return kind{errand: true, notes: true, tools: researchTools}
 	case chat.UpkeepSession:
-		return kind{tools: upkeepTools}
+		return kind{errand: true, tools: upkeepTools}
 	}
-	return kind{answers: true}
+	return kind{errand: true} // nobody knows what for, so there will be no errand
 }
 
 // ErrNothing is what Errand returns where there is nothing to do after all. The turn ends well, without an agent.

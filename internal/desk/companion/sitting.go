@@ -85,8 +85,7 @@ func (s *sitting) run(ctx context.Context) (desk.Result, error) {
 
 // errand is what the session is told where no message began it; nil where one did.
 func (s *sitting) errand(ctx context.Context) (*briefing.Errand, error) {
-	switch s.turn.SessionType() {
-	case chat.MessageSession, chat.LurkSession:
+	if !s.kind.errand {
 		return nil, nil
 	}
 	errand, err := s.deps.Errand(ctx, s.turn)
