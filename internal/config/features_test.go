@@ -138,6 +138,9 @@ func TestCorrections(t *testing.T) {
 
 // AF-23: digits stay text where text is expected.
 func TestDigitsOfAPassword(t *testing.T) {
+	if got := good(t, "version: 1\n", "GIT_BACKUP_AUTH_PASSWORD=00123456").Config.GitBackup.AuthPassword.Reveal(); got != "00123456" {
+		t.Errorf("the password is %q", got)
+	}
 	c := good(t, "version: 1\n", "GIT_BACKUP_AUTH_PASSWORD=123456", "GITHUB_TOKEN=another-token").Config
 	if got := c.GitBackup.AuthPassword.Reveal(); got != "123456" {
 		t.Errorf("the password is %q", got)

@@ -17,10 +17,9 @@ type Setting struct {
 
 // Settings lists the effective configuration in the order of the reference.
 func (l Loaded) Settings() []Setting {
-	v := reflect.ValueOf(l.Config)
 	var out []Setting
-	for _, f := range leaves(v.Type()) {
-		out = append(out, Setting{f.path, json.RawMessage(flow(hide(f.name, at(v, f.path)))), l.origins[f.path].String()})
+	for _, f := range values(l.Config) {
+		out = append(out, Setting{f.path, json.RawMessage(flow(hide(f.name, f.value))), l.origins[f.path].String()})
 	}
 	return out
 }
