@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"familiar/internal/agent/acp"
 	"familiar/internal/agent/script"
 	"familiar/internal/chat"
 	"familiar/internal/config"
@@ -131,6 +132,19 @@ func TestWhatIsCounted(t *testing.T) {
 	check(`familiar_memory_operations_total{app="familiar",operation="save",visibility="private"}`, "1")
 	check(`familiar_audit_entries_total{app="familiar",phase="reply_sent"}`, "1")
 	check(`familiar_turn_wait_seconds_count{app="familiar",platform="net"}`, "2")
+}
+
+// AF-102: what becomes of a silent agent is counted for the platform of its person.
+func TestSilentAgentsAreCounted(t *testing.T) {
+	r := live(t, dir(t), func(c *config.Config) { c.Metrics.Enabled = true })
+	deps, err := r.agentDeps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps.Idle("net", acp.OutcomeGone)
+	if got := r.counts(`familiar_idle_timeout_total{app="familiar",outcome="process_gone",platform="net"}`); got != "1" {
+		t.Errorf("counted %s", got)
+	}
 }
 
 // A skill that somebody removed makes the bot unready, and is told apart by its gauge.
