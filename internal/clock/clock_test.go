@@ -160,9 +160,12 @@ func TestWhatFailsComesAgain(t *testing.T) {
 		if err := r.db.Write(t.Context(), func(tx *sql.Tx) error { _, err := tx.Exec(`DROP TABLE clock`); return err }); err != nil {
 			t.Fatal(err)
 		}
+		if log := r.log.String(); strings.Contains(log, "level=ERROR") || !strings.Contains(log, "failures=1") {
+			t.Fatal("one failure is no alarm:", log)
+		}
 		bad.mend()
 		pass(2 * time.Minute)
-		if len(bad.dues()) != 3 || panics.Load() != 3 || !strings.Contains(r.log.String(), "could not be kept") {
+		if len(bad.dues()) != 3 || panics.Load() != 3 || strings.Count(r.log.String(), "level=ERROR") != 1 || !strings.Contains(r.log.String(), "could not be kept") {
 			t.Fatal(len(bad.dues()), panics.Load(), r.log.String())
 		}
 		if s := c.States()[0]; s.Outcome != Done || s.Misses != 0 {

@@ -3,6 +3,7 @@ package clock
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -11,6 +12,9 @@ import (
 // glance is the longest that the clock sleeps: a wall clock that was put forward, and a machine that woke up, are
 // noticed within it.
 const glance = 30 * time.Second
+
+// worrying is how many failures in a row are more than a passing trouble.
+const worrying = 3
 
 // Run lets jobs come due until ctx ends, and returns when none of them runs any more; a second call is an error and
 // changes nothing. It blocks.
@@ -107,7 +111,11 @@ func (c *Clock) run(ctx context.Context, e *entry, due time.Time) {
 	c.mu.Unlock()
 	c.save(ctx, state)
 	if err != nil && !cut {
-		c.log.Error("a job failed", "job", e.Name, "next", state.Next, "err", err)
+		level := slog.LevelWarn // it comes again
+		if state.Misses >= worrying {
+			level = slog.LevelError
+		}
+		c.log.Log(ctx, level, "a job failed", "job", e.Name, "failures", state.Misses, "next", state.Next, "err", err)
 		return
 	}
 	c.log.Debug("a job ran", "job", e.Name, "outcome", string(state.Outcome), "next", state.Next)
