@@ -27,10 +27,28 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type rig struct {
 	t    *testing.T
 	db   *sqlite.DB
-	log  bytes.Buffer
+	log  lines
 	skew atomic.Int64 // nanoseconds that the wall clock was put
 	end  context.CancelFunc
 	left chan error
+}
+
+// lines is a log that can be read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func newRig(t *testing.T) *rig {
@@ -245,7 +263,7 @@ func TestABrokenTimeIsForgotten(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			r.log.Reset()
+			r.log = lines{}
 			pass(time.Minute)
 			all := r.open(both...).States()
 			if all[0].Next.Sub(time.Now()) != time.Hour || all[1].Next.Sub(time.Now()) >= time.Hour ||
