@@ -142,6 +142,7 @@ func (s *Store) cover(ctx context.Context, p *person, f *file, in opened) {
 	for _, offset := range offsets {
 		one, err := patchAt(in, offset)
 		if err != nil {
+			f.distrusted = true
 			return
 		}
 		loose = append(loose, one)

@@ -84,6 +84,23 @@ func (s *set) add(packed []byte) error {
 	return ErrBroken
 }
 
+// meet keeps what is also in a set from the disk, and reports whether that is anything.
+func (s *set) meet(packed []byte) (left bool, err error) {
+	if len(packed) == 0 || packed[0] != asBits || len(packed) != 1+segmentSize/8 {
+		var other set
+		if err := other.add(packed); err != nil {
+			return false, err
+		}
+		return s.and(&other), nil
+	}
+	var any uint64
+	for i := range s {
+		s[i] &= binary.LittleEndian.Uint64(packed[1+8*i:])
+		any |= s[i]
+	}
+	return any != 0, nil
+}
+
 func (s *set) put(entry int)      { s[entry/64] |= 1 << (entry % 64) }
 func (s *set) has(entry int) bool { return s[entry/64]>>(entry%64)&1 == 1 }
 
