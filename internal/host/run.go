@@ -55,6 +55,7 @@ func (h *Host) Run(ctx context.Context) error {
 // takeDown lets what runs end: no more is heard, turns end within server.shutdownMs or are cut off, and whoever
 // follows a stream reads the last of it.
 func (h *Host) takeDown(ctx context.Context, sources *sync.WaitGroup) {
+	h.rooms.Leave()
 	close(h.leaving)
 	h.log.Info("leaving", "running", h.rooms.Load().Running)
 	sources.Wait()

@@ -151,16 +151,21 @@ func (rs *Rooms) Load() (l Load) {
 	return l
 }
 
-// Close takes no more events, lets the running turns end until ctx does, then cancels them with
-// chat.ErrShutdown, and returns when the last one has gone. What waited in line was accepted durably and is
+// Leave begins no more turns, and takes no more events: what waits in line, or comes now, was accepted durably and is
 // taken up at the next start.
-func (rs *Rooms) Close(ctx context.Context) {
+func (rs *Rooms) Leave() {
 	rs.mu.Lock()
+	defer rs.mu.Unlock()
 	if !rs.closing {
 		rs.closing = true
 		close(rs.leaving)
 	}
-	rs.mu.Unlock()
+}
+
+// Close leaves, lets the running turns end until ctx does, then cancels them with chat.ErrShutdown, and returns when
+// the last one has gone.
+func (rs *Rooms) Close(ctx context.Context) {
+	rs.Leave()
 	defer context.AfterFunc(ctx, func() { rs.cancel(chat.ErrShutdown) })()
 	rs.idle.Wait()
 	rs.cancel(chat.ErrShutdown)

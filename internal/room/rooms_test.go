@@ -237,6 +237,7 @@ func TestCloseWaitsThenCancels(t *testing.T) {
 		r.post(t, "b", "wait 2", 0)
 		synctest.Wait()
 		r.post(t, "a", "not begun", 1)
+		r.Leave()
 		grace, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		closed := make(chan struct{})
