@@ -158,7 +158,8 @@ func TestLevels(t *testing.T) {
 		if got := strings.Count(r.out.String()+r.err.String(), "\n"); got != want {
 			t.Errorf("%q: %d lines, want %d", level, got, want)
 		}
-		cfg := Config{Level: level}
+		cfg := Defaults()
+		cfg.Level = level
 		var report setting.Report
 		cfg.Check(report.At("logging"))
 		wrong := level == "loud" || level == ""
@@ -237,5 +238,19 @@ func TestFile(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// Another level counts at once, for loggers that were derived before too.
+func TestReload(t *testing.T) {
+	r := newRig("INFO", false)
+	derived := r.With("module", "A")
+	derived.Debug("unheard")
+	Reload(r.Logger, Config{Level: "DEBUG"})
+	derived.Debug("heard")
+	Reload(r.Logger, Config{Level: "ERROR"})
+	derived.Info("unheard")
+	if got := strings.Count(r.out.String()+r.err.String(), "\n"); got != 1 || !strings.Contains(r.out.String(), `"heard"`) {
+		t.Errorf("got %s%s", r.out.String(), r.err.String())
 	}
 }
