@@ -20,6 +20,10 @@ func (c *chatScreen) see(ev control.Event) {
 		}
 	case "message.completed":
 		c.reply("", ev.Data.Text)
+	case "message.files":
+		for _, f := range ev.Data.Files { // the page hands them over
+			c.print(c.paint(terminal.Bold, c.name())+" "+terminal.Flat(f.Name)+" "+terminal.Flat(f.Path), "")
+		}
 	case "message.updated":
 		c.reply(c.book.Say(phrase.ChatEdited), ev.Data.Text)
 	case "input.requested":

@@ -27,6 +27,10 @@ type Event struct {
 		OK      bool   `json:"ok"`
 		Reason  string `json:"reason"` // why a turn failed, and what can be done about it
 		Next    string `json:"next"`
+		Files   []struct {
+			Name string `json:"name"`
+			Path string `json:"path"` // on the bot's server
+		} `json:"files"`
 	} `json:"data"`
 }
 

@@ -73,7 +73,7 @@ func writeUntilKilled(path string, out io.Writer) error {
 }
 
 func writeRows(ctx context.Context, db *DB, w int, mu *sync.Mutex, out io.Writer) error {
-	filler := string(slices.Repeat([]byte("x"), 500))
+	filler := string(slices.Repeat([]byte("x"), 20_000))
 	var next int
 	if err := db.Read().QueryRow(`SELECT coalesce(max(v) + 1, 0) FROM n WHERE writer = ?`, w).Scan(&next); err != nil {
 		return err
@@ -106,11 +106,19 @@ func TestCrashDuringCheckpoints(t *testing.T) {
 	seed := uint64(time.Now().UnixNano()) //nolint:gosec // any number will do
 	t.Logf("%d points, seed %d", points, seed)
 	dice := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret
-	path := filepath.Join(t.TempDir(), "a.db")
-	written := make([]int, writers) // how many rows of each were said to be written
-	for range points {
+	var path string
+	var written []int // how many rows of each were said to be written
+	for n := range points {
+		if n%killPoints == 0 { // a new file, before the old one is large
+			path, written = filepath.Join(t.TempDir(), "a.db"), make([]int, writers)
+		}
 		killOnce(t, path, written, dice)
 		whole(t, path, written)
+		if n%killPoints == killPoints-1 {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 
