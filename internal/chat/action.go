@@ -137,4 +137,6 @@ type Abilities struct {
 	Progress                                    bool // takes Show
 	Idempotent                                  bool // a repeated Key is posted once
 	Search                                      bool // its Historian can search
+
+	Remembers time.Duration // how long a posted Key is surely known; 0 means without end
 }

@@ -45,7 +45,7 @@ var mayImport = map[string]string{
 	"desk":     "agent chat",
 
 	// Adapters hang off their seam, and know no other.
-	"platform/discord": "secret setting",
+	"platform/discord": "chat egress platform secret setting",
 	"platform/misskey": "secret setting",
 	"platform/web":     "answer chat platform setting sqlite",
 	"platform/webhook": "answer chat markup platform secret setting sqlite",
@@ -109,6 +109,8 @@ var mayImport = map[string]string{
 // foreign says who may use a module that is not ours. One kind of work has one engine, behind one package.
 var foreign = map[string]string{
 	"github.com/coder/acp-go-sdk":      "agent/acp agent/serve",
+	"github.com/coder/websocket":       "platform/discord platform/misskey",
+	"github.com/disgoorg/":             "platform/discord",
 	"github.com/fsnotify/fsnotify":     "watch",
 	"github.com/google/jsonschema-go":  "tool toolclient",
 	"github.com/lmittmann/tint":        "logging",
