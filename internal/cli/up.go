@@ -13,6 +13,7 @@ import (
 	"familiar/internal/config"
 	"familiar/internal/host"
 	"familiar/internal/instance"
+	"familiar/internal/process"
 	"familiar/internal/secret"
 )
 
@@ -114,6 +115,12 @@ func up(cmd *cobra.Command, f upFlags) (err error) {
 	return live(ctx, h, lock, reload, func() { announce(ctx, cmd.OutOrStdout(), h, logs, f.noOpen) })
 }
 
+// trim gives back the memory that only the start needed; where that cannot be done, there is only less of it.
+func trim() {
+	debug.FreeOSMemory()
+	_ = process.Trim()
+}
+
 // live runs the bot until ctx ends, says where it is once it answers, and reloads its configuration when asked.
 func live(ctx context.Context, h *host.Host, lock *instance.Lock, reload <-chan struct{}, announce func()) error {
 	if err := lock.SetURL(h.URL()); err != nil {
@@ -126,6 +133,7 @@ func live(ctx context.Context, h *host.Host, lock *instance.Lock, reload <-chan 
 		select {
 		case <-ready:
 			announce()
+			trim()
 			ready = nil
 		case <-reload:
 			h.Reload()
