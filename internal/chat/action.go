@@ -134,9 +134,21 @@ type Abilities struct {
 	Render func(string) string
 
 	Edit, Delete, React, Typing, Buttons, Files bool
+	Threaded                                    bool // a message that answers none stands alone: each part of a reply answers
 	Progress                                    bool // takes Show
 	Idempotent                                  bool // a repeated Key is posted once
 	Search                                      bool // its Historian can search
 
 	Remembers time.Duration // how long a posted Key is surely known; 0 means without end
+
+	// Places says what one place can take, where that is not the same everywhere; nil: it is. Pure. See In.
+	Places func(Place) Abilities
+}
+
+// In returns what can be done in a place.
+func (a Abilities) In(p Place) Abilities {
+	if a.Places == nil {
+		return a
+	}
+	return a.Places(p)
 }

@@ -75,7 +75,7 @@ func (o *Outbox) Do(ctx context.Context, t chat.Turn, a chat.Action) (chat.Recei
 	if !a.Where().Same(t.Place) {
 		return chat.Receipt{}, tool.Fault{Status: 403, Say: "a turn may speak only in the place that it answers"}
 	}
-	able := p.Abilities()
+	able := p.Abilities().In(t.Place)
 	switch a := a.(type) {
 	case chat.Typing:
 		return o.show(ctx, p, a, able.Typing)
@@ -149,7 +149,7 @@ func (o *Outbox) say(ctx context.Context, t chat.Turn, p platform.Platform, a ch
 
 // rows fits a text and makes one row of the ledger for each message.
 func (o *Outbox) rows(t chat.Turn, p platform.Platform, a chat.Say) []row {
-	able, cfg := p.Abilities(), o.cfg.Load()
+	able, cfg := p.Abilities().In(t.Place), o.cfg.Load()
 	parts := Fit(a.Text, Frame{Max: able.MaxText, Unit: able.Unit, Render: able.Render,
 		Parts: cfg.MaxParts, Truncate: cfg.Overflow == Truncate})
 	if a.Key == "" {
@@ -163,7 +163,10 @@ func (o *Outbox) rows(t chat.Turn, p platform.Platform, a chat.Say) []row {
 		part := a
 		part.Text = text
 		if part.Key = a.Key; i > 0 {
-			part.Key, part.ReplyTo = fmt.Sprintf("%s+%d", a.Key, i), ""
+			part.Key = fmt.Sprintf("%s+%d", a.Key, i)
+			if !able.Threaded {
+				part.ReplyTo = ""
+			}
 		}
 		rows = append(rows, newRow(t, part.Key, part))
 	}
@@ -172,7 +175,7 @@ func (o *Outbox) rows(t chat.Turn, p platform.Platform, a chat.Say) []row {
 
 // edit changes a message of ours; it must fit into one.
 func (o *Outbox) edit(ctx context.Context, t chat.Turn, p platform.Platform, a chat.Edit) (chat.Receipt, error) {
-	able := p.Abilities()
+	able := p.Abilities().In(t.Place)
 	if !able.Edit {
 		return chat.Receipt{}, tool.Bad("messages cannot be edited on %s", t.Place.Platform)
 	}
