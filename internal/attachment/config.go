@@ -1,5 +1,3 @@
-// Package attachment lets an agent send files out of its workspace. So far it holds the settings alone; a
-// configuration that switches them on is refused until the feature is there.
 package attachment
 
 import (

@@ -108,7 +108,7 @@ const iso = "2006-01-02T15:04:05.000Z"
 // contentHashed replaces what people said by its hash, wherever it stands in an entry.
 var contentHashed = redact.Rules{Field: func(name string) func(json.RawMessage) string {
 	switch strings.ToLower(name) {
-	case "content", "query", "text", "message", "replycontent":
+	case "content", "query", "text", "message", "replycontent", "caption":
 		return hashedValue
 	}
 	return nil

@@ -80,6 +80,7 @@ type File struct {
 	Path string
 	Name string
 	MIME string
+	Size int64 // bytes; 0 when whoever made the action does not know
 }
 
 // Option is one answer that a question offers. ID is short and opaque; Label is what the person reads.
@@ -133,8 +134,12 @@ type Abilities struct {
 	// Render turns our Markdown into what is sent, so that the outbox can measure it; nil: as it is. Pure.
 	Render func(string) string
 
+	MaxFiles     int   // the most files of one message; 0 means no limit
+	MaxFileBytes int64 // the most that they are together, in bytes; 0 means no limit
+
 	Edit, Delete, React, Typing, Buttons, Files bool
 	Threaded                                    bool // a message that answers none stands alone: each part of a reply answers
+	Chains                                      bool // a message of ours may answer another one of ours
 	Progress                                    bool // takes Show
 	Idempotent                                  bool // a repeated Key is posted once
 	Search                                      bool // its Historian can search

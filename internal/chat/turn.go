@@ -100,6 +100,12 @@ func (t Turn) Trigger() (Event, bool) {
 	return t.Cause[len(t.Cause)-1], true
 }
 
+// Deeds are what a turn has let somebody see.
+type Deeds struct{ Replied, Reacted, FileSent bool }
+
+// Any reports whether it was anything at all.
+func (d Deeds) Any() bool { return d.Replied || d.Reacted || d.FileSent }
+
 // Answers returns the message that a reply of this turn answers, or "".
 func (t Turn) Answers() MessageID {
 	ev, _ := t.Trigger()

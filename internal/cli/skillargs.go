@@ -21,7 +21,7 @@ func declare(cmd *cobra.Command, spec skillSpec) {
 			cmd.Flags().StringP(f.name, f.short, "", f.doc)
 		case number:
 			cmd.Flags().IntP(f.name, f.short, 0, f.doc)
-		case list:
+		case list, each:
 			cmd.Flags().StringArrayP(f.name, f.short, nil, f.doc)
 		case yes, no:
 			cmd.Flags().BoolP(f.name, f.short, false, f.doc)
@@ -81,6 +81,9 @@ func (a *skillArgs) take(f skillFlag) error {
 	case number:
 		value, err := flags.GetInt(f.name)
 		return a.set(f, value, err)
+	case each:
+		values, err := flags.GetStringArray(f.name)
+		return a.set(f, values, err)
 	case list:
 		values, err := flags.GetStringArray(f.name)
 		return a.set(f, words(values), err)

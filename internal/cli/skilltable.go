@@ -6,6 +6,7 @@ type kind int
 const (
 	word    kind = iota // a short text that no person wrote: an id, a choice, an emoji
 	number              // a whole number
+	each                // one text of a list; may be repeated
 	list                // words with commas between them; may be repeated
 	yes                 // a switch that sets the parameter to true
 	no                  // a switch that sets the parameter to false
@@ -60,6 +61,10 @@ func skillTable() []skillSpec {
 		}, `memory-export --format json`},
 		{"send-reply", "Answer the person, once", []skillFlag{message},
 			`send-reply --message-file "$TMPDIR/reply.txt"`},
+		{"send-file", "Send files of your workspace", []skillFlag{
+			{"file-paths", "f", "filePaths", each, true, "a file inside your workspace or $TMPDIR; may be repeated"},
+			{"caption", "", "caption", payload, false, "a few words that go with the files"},
+		}, `send-file --file-paths chart.png --file-paths data.csv --caption-file "$TMPDIR/caption.txt"`},
 		{"edit-reply", "Change the answer that was sent", []skillFlag{
 			{"message-id", "", "messageId", word, true, "the id that send-reply gave"}, message,
 		}, `edit-reply --message-id 42 --message-file "$TMPDIR/reply.txt"`},
@@ -74,5 +79,12 @@ func skillTable() []skillSpec {
 			{"query", "q", "query", payload, false, "the words to look for, for search_messages"},
 			{"limit", "", "limit", number, false, "the most messages"},
 		}, `fetch-context --type recent_messages --limit 30`},
+		{"set-reminder", "Remind the person later, in their direct messages", []skillFlag{
+			{"scheduled-at", "", "scheduledAt", word, true, "when, in ISO 8601"}, message,
+		}, `set-reminder --scheduled-at 2026-03-01T09:00:00+01:00 --message-file "$TMPDIR/reminder.txt"`},
+		{"cancel-reminder", "Take a reminder back", []skillFlag{
+			{"reminder-id", "", "reminderId", word, true, "the reminder's id"},
+		}, `cancel-reminder --reminder-id rem_abc_123456`},
+		{"list-reminders", "List the person's reminders", nil, `list-reminders`},
 	}
 }

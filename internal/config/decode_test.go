@@ -88,7 +88,7 @@ func TestNotInThisBuild(t *testing.T) {
 		"platforms: {web: {}, discord: {token: x}}", "platforms: {web: {}, misskey: {host: a, token: x}}", "platforms: {web: {}, telegram: {}}",
 		"llm: {triageModel: x}", "llm: {subagents: {}}", "gitBackup: {enabled: true, remoteUrl: a}", "store: {url: \"sqlite:\"}",
 		"companion: {selfResearch: {enabled: true, model: x, rssFeeds: [{url: \"https://example.org/\"}]}}",
-		"companion: {memoryMaintenance: {enabled: true}}", "companion: {reminders: {enabled: true}}", "skill: {sendFile: {enabled: true}}",
+		"companion: {memoryMaintenance: {enabled: true}}", "companion: {reminders: {enabled: true}}",
 		"agent: {externalSkills: [{repo: a/b, skill: c}]}", "agent: {autoApproveSkills: [a]}", "agent: {gitCredential: {enabled: true}}",
 		"platforms: {web: {}, discord: {enabled: false, channelLurk: {enabled: true}}}",
 		"platforms: {web: {}, misskey: {enabled: false, spontaneousPost: {enabled: true}}}", "access: {allowedUsers: []}",

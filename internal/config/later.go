@@ -32,7 +32,7 @@ var (
 		"access.channels[].spontaneousPost", "access.channels[].channelLurk",
 		"companion.selfResearch.enabled", "companion.memoryMaintenance.enabled", "companion.reminders.enabled",
 		"agent.externalSkills", "agent.autoApproveSkills", "agent.gitCredential.enabled",
-		"skill.sendFile.enabled", "gitBackup.enabled",
+		"gitBackup.enabled",
 	}
 )
 

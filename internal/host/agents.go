@@ -8,7 +8,6 @@ import (
 	"familiar/internal/agent/acp"
 	"familiar/internal/agent/acp/profile"
 	"familiar/internal/chat"
-	"familiar/internal/skill"
 )
 
 // openAgent is the table of who can think, in the order in which it is asked: a command of the operator's own, the
@@ -84,23 +83,15 @@ func (h *Host) installed(ctx context.Context, deps acp.Deps) (profile.Profile, e
 
 // agentDeps is what the house gives to an agent in a process of its own.
 func (h *Host) agentDeps() (acp.Deps, error) {
-	skills := h.skills()
-	found, err := skill.Find(h.Loaded.Path(h.cfg.Agent.SkillsDir))
-	if err != nil {
-		h.log.Warn("some skills are left out", chat.KeyErr, err)
-	}
-	if err := skill.Lay(skills, found); err != nil {
+	if err := h.laySkills(); err != nil {
 		return acp.Deps{}, err
-	}
-	for _, s := range found {
-		h.laid = append(h.laid, s.Name)
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "" // nobody is signed in then
 	}
 	deps := acp.Deps{Log: h.log.With("module", "Agent"), Vault: h.Vault, Enter: h.folders.Enter,
-		Skills: skills, Home: home, Parent: os.Environ(), Idle: h.count.IdleTimeout}
+		Skills: h.skills(), Home: home, Parent: os.Environ(), Idle: h.count.IdleTimeout}
 	if h.doors != nil { // a trial has none
 		deps.Door = h.doors.Admit
 	}

@@ -58,7 +58,7 @@ func (h *Host) edited(ctx context.Context, found room.Found) {
 	if found.Fate != room.AtWork {
 		return
 	}
-	if replied, reacted := h.outbox.Deeds(found.Turn); replied || reacted {
+	if h.outbox.Deeds(found.Turn).Any() {
 		return
 	}
 	h.tell(ctx, found.Event, "edited", h.phrases.Say(phrase.EditedAtWork))

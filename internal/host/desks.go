@@ -43,10 +43,7 @@ var companionTools = []string{"memory-save", "memory-search", "memory-patch", "m
 // toolNames are the same, with those that the host was made with.
 func (h *Host) toolNames() []string {
 	names := slices.Clone(companionTools)
-	for _, t := range h.reminding.Tools() {
-		names = append(names, t.Name)
-	}
-	for _, t := range h.Options.Tools {
+	for _, t := range slices.Concat(h.files.Tools(), h.reminding.Tools(), h.Options.Tools) {
 		names = append(names, t.Name)
 	}
 	return names

@@ -17,6 +17,7 @@ import (
 	"familiar/internal/agent"
 	"familiar/internal/agent/acp"
 	"familiar/internal/approval"
+	"familiar/internal/attachment"
 	"familiar/internal/audit"
 	"familiar/internal/backup"
 	"familiar/internal/chat"
@@ -82,8 +83,9 @@ type Host struct {
 	own       *builtin   // the same, when it is our own
 	laid      []string   // the skills that lie there for it
 	threads   *thread.Threads
-	reminders *remind.Store // nil where nobody can set one
-	reminding *remind.Kit   // its tools
+	reminders *remind.Store   // nil where nobody can set one
+	reminding *remind.Kit     // its tools
+	files     *attachment.Kit // nil where agents send none
 	feeds     *research.Reader
 	lurker    *spontaneity.Lurker
 	backup    *backup.Backup // nil when it is off
@@ -199,6 +201,9 @@ func (h *Host) openSpine(ctx context.Context) (err error) {
 // openMind opens whoever thinks, and what they think with.
 func (h *Host) openMind(ctx context.Context) (err error) {
 	if err := h.openApprovals(ctx); err != nil {
+		return err
+	}
+	if err := h.openFiles(); err != nil {
 		return err
 	}
 	h.box = h.openBox()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -36,6 +37,8 @@ type network struct {
 	hear chat.Hear
 	up   chan struct{}
 	down chan struct{} // closed: never connects
+
+	files bool // it takes files
 }
 
 func newNetwork() *network { return &network{up: make(chan struct{})} }
@@ -56,13 +59,20 @@ func (n *network) Run(ctx context.Context, hear chat.Hear, up func()) error {
 	return nil
 }
 
-func (n *network) Abilities() chat.Abilities { return chat.Abilities{React: true} }
+func (n *network) Abilities() chat.Abilities { return chat.Abilities{React: true, Files: n.files} }
 
 func (n *network) Do(_ context.Context, a chat.Action) (chat.Receipt, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if say, ok := a.(chat.Say); ok {
 		n.got = append(n.got, say.Place.ID+": "+say.Text)
+	}
+	if send, ok := a.(chat.SendFile); ok {
+		text, err := os.ReadFile(send.Files[0].Path)
+		if err != nil {
+			return chat.Receipt{}, err
+		}
+		n.got = append(n.got, fmt.Sprintf("%s: %s=%s (%s)", send.Place.ID, send.Files[0].Name, text, send.Text))
 	}
 	return chat.Receipt{Message: chat.MessageID(fmt.Sprint("b", len(n.got))), At: time.Now()}, nil
 }

@@ -21,6 +21,7 @@ func (h *Host) openBox() *tool.Box {
 	all = append(all, memory.Tools(h.memory, h.notes)...)
 	all = append(all, memory.AloneTools(h.memory, h.handOver)...)
 	all = append(all, h.outbox.Tools()...)
+	all = append(all, h.files.Tools()...)
 	all = append(all, h.reminding.Tools()...)
 	all = append(all, h.history.Tools(h.outbox.Reply)...)
 	return tool.NewAskingBox(h.approvals.Asks, h.called, append(all, h.Options.Tools...)...)
@@ -72,6 +73,13 @@ func (h *Host) delivered(t chat.Turn, a chat.Action, r chat.Receipt, err error) 
 		h.countReply(t, a.Place.Platform)
 	case chat.Edit:
 		h.audit.Note(t.ID, audit.NewReplyEdited(string(cmp.Or(r.Message, a.Message)), a.Text, a.Place.Platform))
+	case chat.SendFile:
+		e := audit.FileSent{FilesCount: len(a.Files), Platform: a.Place.Platform}
+		for _, f := range a.Files {
+			e.TotalBytes += f.Size
+		}
+		h.audit.Note(t.ID, e)
+		h.count.FilesSent(a.Place.Platform, len(a.Files))
 	}
 }
 

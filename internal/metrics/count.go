@@ -48,6 +48,13 @@ func (m *Metrics) ReplySent(platform string) {
 	}
 }
 
+// FilesSent counts files that went out.
+func (m *Metrics) FilesSent(platform string, n int) {
+	if m != nil {
+		m.files.WithLabelValues(m.platforms.value(platform)).Add(float64(n))
+	}
+}
+
 // MemoryOperation counts something done with memories: save, search, patch or export, public or private.
 func (m *Metrics) MemoryOperation(operation, visibility string) {
 	if m != nil {

@@ -41,6 +41,7 @@ type Metrics struct {
 	waited   *prometheus.HistogramVec
 	received *prometheus.CounterVec
 	replies  *prometheus.CounterVec
+	files    *prometheus.CounterVec
 	memories *prometheus.CounterVec
 	calls    *prometheus.CounterVec
 	limited  *prometheus.CounterVec
@@ -63,6 +64,7 @@ func New(version string, now Now) *Metrics {
 	m.waited = to.times("turn_wait_seconds", "How long events waited for their turn.", waitTimes, "platform")
 	m.received = to.counter("messages_received_total", "Messages that were accepted, commands too.", "platform")
 	m.replies = to.counter("replies_sent_total", "Replies that went out.", "platform")
+	m.files = to.counter("files_sent_total", "Files that agents sent.", "platform")
 	m.memories = to.counter("memory_operations_total", "What was done with memories.", "operation", "visibility")
 	m.calls = to.counter("skill_api_calls_total", "Calls of tools, whichever way they came.", "skill", "status")
 	m.limited = to.counter("rate_limit_rejections_total", "Messages that were turned away because there were too many.", "platform")

@@ -85,7 +85,7 @@ func (o *Outbox) document(ctx context.Context, t chat.Turn, p platform.Platform,
 	}
 	a.Files = []chat.File{{Path: path, Name: d.Name, MIME: d.MIME}}
 	r := newRow(t, o.key(t), a)
-	r.place = a.Place
+	r.place, r.document = a.Place, true
 	a.Key = r.key
 	r.action = a
 	if _, _, err := o.ledger.begin(ctx, []row{r}); err != nil {

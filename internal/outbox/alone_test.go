@@ -104,6 +104,7 @@ func TestADocumentThatWasCutOff(t *testing.T) {
 	net := &network{able: chat.Abilities{Files: true, Idempotent: true}}
 	r := open(t, net, net)
 	one := newRow(turn(), "k", chat.SendFile{Place: place, Files: []chat.File{{Path: "/gone"}}})
+	one.document = true
 	if _, _, err := r.ledger.begin(t.Context(), []row{one}); err != nil {
 		t.Fatal(err)
 	}

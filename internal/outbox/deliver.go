@@ -18,11 +18,16 @@ const (
 	waitFirst   = 500 * time.Millisecond
 	waitMost    = 10 * time.Second
 	deliverTime = 30 * time.Second
+	filesTime   = 3 * time.Minute // for what has to be uploaded
 )
 
 // deliver does what a row says and settles the row.
 func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.Receipt, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliverTime)
+	limit := deliverTime
+	if _, upload := r.action.(chat.SendFile); upload {
+		limit = filesTime
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	receipt, err := try(ctx, p, r.action)
 	switch {
@@ -83,6 +88,14 @@ func (o *Outbox) noting(r row, receipt chat.Receipt) func(*sql.Tx) error {
 		m.Text, m.ReplyTo = a.Text, a.ReplyTo
 	case chat.Ask:
 		m.Text, m.ReplyTo = a.Text, a.ReplyTo
+	case chat.SendFile:
+		if r.document { // what a person was given alone is not told again
+			return func(*sql.Tx) error { return nil }
+		}
+		m.Text, m.ReplyTo = a.Text, a.ReplyTo
+		for _, f := range a.Files {
+			m.Attachments = append(m.Attachments, chat.Attachment{Name: f.Name, MIME: f.MIME, Size: f.Size})
+		}
 	default:
 		return func(*sql.Tx) error { return nil }
 	}

@@ -39,6 +39,8 @@ type row struct {
 	place   chat.Place
 	action  chat.Action
 	message chat.MessageID
+
+	document bool // it is no answer: see Alone
 }
 
 func newRow(t chat.Turn, key string, a chat.Action) row {
@@ -53,6 +55,8 @@ const (
 	doReact = "react"
 	doAsk   = "ask"
 	doFile  = "file"
+
+	doDocument = "document" // files to a person alone, which are no answer
 )
 
 // ledger is the table of deeds.
@@ -106,6 +110,9 @@ func (l ledger) begin(ctx context.Context, rows []row) (was chat.Receipt, known 
 
 func (l ledger) insert(ctx context.Context, tx *sql.Tx, r row) error {
 	does, text := describe(r.action)
+	if r.document {
+		does = doDocument
+	}
 	action, err := json.Marshal(r.action)
 	if err != nil {
 		return err

@@ -89,7 +89,7 @@ func (o *Outbox) Do(ctx context.Context, t chat.Turn, a chat.Action) (chat.Recei
 		return o.seen(t, a)(o.react(ctx, t, p, a))
 	case chat.Ask:
 		return o.seen(t, a)(o.ask(ctx, t, p, a))
-	case chat.Delete, chat.SendFile:
+	case chat.Delete, chat.SendFile: // files have a way of their own: Attach, Alone
 	}
 	return chat.Receipt{}, fmt.Errorf("deliver %T: %w", a, platform.ErrUnsupported)
 }

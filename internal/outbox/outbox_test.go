@@ -82,8 +82,7 @@ func (r remembering) Search(context.Context, chat.Place, string, int) ([]chat.Me
 
 // answered reports whether a turn let the person see anything.
 func (r *rig) answered(t chat.Turn) bool {
-	replied, reacted := r.Deeds(t)
-	return replied || reacted
+	return r.Deeds(t).Any()
 }
 
 type rig struct {

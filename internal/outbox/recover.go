@@ -29,11 +29,22 @@ func (o *Outbox) Recover(ctx context.Context) ([]Lost, error) {
 	for _, r := range rows {
 		found, err := o.settleOld(ctx, r)
 		errs = append(errs, err)
-		if _, said := r.action.(chat.Say); !found && said {
+		if !found && r.answers() {
 			lost = append(lost, Lost{r.event, r.place})
 		}
 	}
 	return lost, errors.Join(errs...)
+}
+
+// answers reports whether somebody waits for the deed.
+func (r row) answers() bool {
+	switch r.action.(type) {
+	case chat.Say:
+		return true
+	case chat.SendFile:
+		return !r.document
+	}
+	return false
 }
 
 // settleOld finds out about one row, and reports whether it went out.
@@ -103,6 +114,7 @@ func (l ledger) pending(ctx context.Context) ([]row, error) {
 		if r.action, err = decode(does, action); err != nil {
 			return nil, err
 		}
+		r.document = does == doDocument
 		rows = append(rows, r)
 	}
 	return rows, found.Err()
@@ -118,7 +130,7 @@ func decode(does string, text []byte) (chat.Action, error) {
 		return decodeAs[chat.React](text)
 	case doAsk:
 		return decodeAs[chat.Ask](text)
-	case doFile:
+	case doFile, doDocument:
 		return decodeAs[chat.SendFile](text)
 	}
 	return nil, fmt.Errorf("the ledger holds an unknown deed %q", does)
@@ -130,12 +142,12 @@ func decodeAs[A chat.Action](text []byte) (chat.Action, error) {
 	return a, err
 }
 
-// Replied reports whether an event was answered, or may have been: a reply, reaction or edit of a turn that it
-// caused went out. Notices and files do not count.
+// Replied reports whether an event was answered, or may have been: a reply, reaction, edit or file of a turn that it
+// caused went out. Notices do not count, nor does what went to the person alone.
 func (o *Outbox) Replied(ctx context.Context, id chat.EventID) (bool, error) {
 	var n int
 	err := o.deps.DB.Read().QueryRowContext(ctx, `SELECT count(*) FROM outbox
-		WHERE event = ? AND why <> ? AND does <> ? AND state IN ('sent', 'unknown')`, id, chat.Notice, doFile).Scan(&n)
+		WHERE event = ? AND why <> ? AND does <> ? AND state IN ('sent', 'unknown')`, id, chat.Notice, doDocument).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("read the outbox: %w", err)
 	}

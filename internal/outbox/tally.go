@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"fmt"
 
 	"familiar/internal/chat"
@@ -15,14 +16,15 @@ const (
 	edits
 	reactions
 	documents
+	files
 	kinds // how many kinds there are
 )
 
 // quota says how often a turn may do a thing that people see. A notice is the host's own word, and is not
 // counted.
 var quota = map[chat.TurnKind][kinds]int{
-	chat.Talk:     {replies: 1, edits: 2, reactions: 10, documents: 2},
-	chat.Wake:     {replies: 1, edits: 2, reactions: 10},
+	chat.Talk:     {replies: 1, edits: 2, reactions: 10, documents: 2, files: 1},
+	chat.Wake:     {replies: 1, edits: 2, reactions: 10, files: 1},
 	chat.Job:      {replies: 1, edits: 2, reactions: 0},
 	chat.Approved: {replies: 1, edits: 0, reactions: 0},
 }
@@ -33,6 +35,7 @@ var spent = [kinds]string{
 	edits:     "the reply was edited as often as it may be. Stop here",
 	reactions: "that is enough reactions for one turn. Stop here",
 	documents: "that was sent already. Stop here",
+	files:     "files were sent already: one turn sends files once. Stop here",
 }
 
 // tally is what a turn has done so far.
@@ -44,6 +47,7 @@ type tally struct {
 	text   string
 	anchor chat.MessageID // what the reply answers
 	parts  int            // in how many messages the reply went out
+	file   chat.MessageID // the newest message with files
 
 	silent bool                    // it lets nothing more out
 	gone   map[chat.MessageID]bool // messages that were taken back: nothing answers them
@@ -96,16 +100,27 @@ func (o *Outbox) key(t chat.Turn) (key string) {
 	return key
 }
 
-// Deeds reports what the turn has let the person see.
-func (o *Outbox) Deeds(t chat.Turn) (replied, reacted bool) {
-	o.count(t, func(c *tally) { replied, reacted = c.used[replies] > 0, c.used[reactions] > 0 })
-	return replied, reacted
+// Deeds reports what the turn has let somebody see.
+func (o *Outbox) Deeds(t chat.Turn) (done chat.Deeds) {
+	o.count(t, func(c *tally) {
+		done = chat.Deeds{Replied: c.used[replies] > 0, Reacted: c.used[reactions] > 0, FileSent: c.used[files] > 0}
+	})
+	return done
 }
 
-// Reply returns the newest reply of a turn, "" when there is none.
+// Reply returns the newest reply of a turn, else its newest message with files, "" when there is none.
 func (o *Outbox) Reply(id chat.TurnID) (reply chat.MessageID) {
-	o.count(chat.Turn{ID: id}, func(c *tally) { reply = c.reply })
+	o.count(chat.Turn{ID: id}, func(c *tally) { reply = cmp.Or(c.reply, c.file) })
 	return reply
+}
+
+// anchor is the message that a reply of a turn answers: what the person wrote, or the files that were sent to them
+// before, where the network takes that.
+func (o *Outbox) anchor(t chat.Turn) (id chat.MessageID) {
+	if p, ok := o.deps.Platforms[t.Place.Platform]; ok && p.Abilities().In(t.Place).Chains {
+		o.count(t, func(c *tally) { id = c.file })
+	}
+	return cmp.Or(id, t.Answers())
 }
 
 // Silence lets nothing more of a turn out, and reports whether nothing was let out before.

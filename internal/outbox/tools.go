@@ -58,7 +58,7 @@ func (o *Outbox) sendReply(ctx context.Context, t chat.Turn, a replyArgs) (repli
 	if blank(text) {
 		return replied{}, tool.Bad("message: it is blank; say something or do not call send-reply")
 	}
-	receipt, err := o.Do(ctx, t, chat.Say{Place: t.Place, Text: text, ReplyTo: t.Answers()})
+	receipt, err := o.Do(ctx, t, chat.Say{Place: t.Place, Text: text, ReplyTo: o.anchor(t)})
 	if err != nil {
 		return replied{}, o.explain(t, err)
 	}
@@ -136,11 +136,11 @@ func (o *Outbox) explain(t chat.Turn, err error) error {
 	if errors.As(err, &fault) {
 		return err
 	}
-	var partly int
-	o.count(t, func(c *tally) { partly = c.parts })
+	partly := false
+	o.count(t, func(c *tally) { partly = c.parts > 0 && c.reply == "" })
 	say := "the network did not take it; you may try once more"
 	switch {
-	case partly > 0:
+	case partly:
 		say = "only the first part of your reply went out; it cannot be sent again. Stop here"
 	case uncertain(err):
 		say = "nobody can tell whether the network took it; it will not be sent again. Stop here"

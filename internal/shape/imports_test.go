@@ -80,7 +80,7 @@ var mayImport = map[string]string{
 	"pairing":     "answer chat kv",
 	"thread":      "chat sqlite",
 	"console":     "answer",
-	"attachment":  "setting",
+	"attachment":  "chat setting tool",
 	"backup":      "process secret setting",
 	"remind":      "chat clock journal setting tool",
 	"research":    "egress setting",

@@ -38,6 +38,19 @@ func Find(dirs ...string) ([]Skill, error) {
 	return skills, errors.Join(errs...)
 }
 
+// Ours returns the names of our own skills; each teaches the tool of its name.
+func Ours() []string {
+	entries, err := fs.ReadDir(ours, "skills")
+	if err != nil { // they are embedded
+		panic(err)
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names
+}
+
 // findIn reads one directory. It is opened as a root, so that no link in it leads elsewhere.
 func findIn(dir string, byName map[string]Skill) error {
 	root, err := os.OpenRoot(dir)

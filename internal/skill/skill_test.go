@@ -98,10 +98,10 @@ func TestOurSkills(t *testing.T) {
 			t.Errorf("%s allows %q", s.Name, s.AllowedTools)
 		}
 	}
-	want := []string{"edit-reply", "fetch-context", "get-message", "memory-export", "memory-patch", "memory-save", "memory-search",
-		"memory-stats", "react-message", "send-reply"}
-	if !slices.Equal(names, want) {
-		t.Fatalf("%q", names)
+	want := []string{"cancel-reminder", "edit-reply", "fetch-context", "get-message", "list-reminders", "memory-export", "memory-patch",
+		"memory-save", "memory-search", "memory-stats", "react-message", "send-file", "send-reply", "set-reminder"}
+	if !slices.Equal(names, want) || !slices.Equal(Ours(), want) {
+		t.Fatalf("%q, %q", names, Ours())
 	}
 }
 

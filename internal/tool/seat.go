@@ -98,10 +98,19 @@ func (s *Seat) Call(ctx context.Context, name string, args json.RawMessage) (Res
 	if looped {
 		defer afterAnswer(ctx, func() { s.looping(name) })
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, seated{}, s.session))
 	defer cancel(nil)
 	defer context.AfterFunc(ended, func() { cancel(ErrNoTurn) })()
 	return s.box.Call(ctx, turn, name, args)
+}
+
+// seated is the context key of the session that a call comes from.
+type seated struct{}
+
+// SessionOf returns the id of the agent's session that a call comes from, "" when no agent made it.
+func SessionOf(ctx context.Context) string {
+	session, _ := ctx.Value(seated{}).(string)
+	return session
 }
 
 // enter counts the attempt and returns the turn that it belongs to.

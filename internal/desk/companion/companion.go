@@ -51,8 +51,8 @@ type Deps struct {
 	Yolo func(ev chat.Event) (yolo bool, source string)
 	// Limited reports whether the event counted against its author's rate, and was allowed.
 	Limited func(ev chat.Event) bool
-	// Deeds reports what the turn let the person see.
-	Deeds func(chat.Turn) (replied, reacted bool)
+	// Deeds reports what the turn let somebody see.
+	Deeds func(chat.Turn) chat.Deeds
 	// Show tells what the turn is doing. It is lossy.
 	Show func(context.Context, chat.Turn, chat.Progress)
 }

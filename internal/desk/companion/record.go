@@ -97,8 +97,8 @@ func (s *sitting) heard() {
 
 // end closes the session's audit.
 func (s *sitting) end(err error) {
-	replied, reacted := s.deps.Deeds(s.turn)
-	e := audit.SessionEnd{Success: err == nil, ReplySent: replied, ReactionSent: reacted,
+	done := s.deps.Deeds(s.turn)
+	e := audit.SessionEnd{Success: err == nil, ReplySent: done.Replied, ReactionSent: done.Reacted, FileSent: done.FileSent,
 		DurationMs: s.deps.Now().Sub(s.turn.Began).Milliseconds()}
 	if err != nil {
 		e.Error = err.Error()

@@ -138,10 +138,7 @@ func (s *sitting) prompt(ctx context.Context, session agent.Session, blocks []ag
 func (s *sitting) done() bool { return !s.kind.answers || s.answered() }
 
 // answered reports whether the person has seen anything.
-func (s *sitting) answered() bool {
-	replied, reacted := s.deps.Deeds(s.turn)
-	return replied || reacted
-}
+func (s *sitting) answered() bool { return s.deps.Deeds(s.turn).Any() }
 
 // verdict says what a turn without an answer came to; where there was an answer nobody asks.
 func verdict(stop agent.StopReason, err error) error {

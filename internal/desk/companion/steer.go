@@ -46,7 +46,7 @@ func (d *Desk) Steer(id chat.TurnID, ev chat.Event) error {
 	if !ok {
 		return agent.ErrNoTurn
 	}
-	if replied, _ := d.deps.Deeds(t.turn); replied {
+	if d.deps.Deeds(t.turn).Replied {
 		return agent.ErrNoTurn
 	}
 	text, err := d.deps.Briefer.Further(t.request, ev)

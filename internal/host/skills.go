@@ -1,0 +1,29 @@
+package host
+
+import (
+	"slices"
+
+	"familiar/internal/chat"
+	"familiar/internal/skill"
+)
+
+// laySkills lays out the skills for agents: our own, as far as the tools that they teach are there, and what lies in
+// agent.skillsDir.
+func (h *Host) laySkills() error {
+	found, err := skill.Find(h.Loaded.Path(h.cfg.Agent.SkillsDir))
+	if err != nil {
+		h.log.Warn("some skills are left out", chat.KeyErr, err)
+	}
+	ours, tools := skill.Ours(), h.toolNames()
+	found = slices.DeleteFunc(found, func(s skill.Skill) bool {
+		return slices.Contains(ours, s.Name) && !slices.Contains(tools, s.Name)
+	})
+	if err := skill.Lay(h.skills(), found); err != nil {
+		return err
+	}
+	h.laid = nil
+	for _, s := range found {
+		h.laid = append(h.laid, s.Name)
+	}
+	return nil
+}
