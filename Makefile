@@ -53,6 +53,9 @@ soak: deps ## for SOAK (5m), messages, edits, recalls, stops and crashes by a ra
 agents: ## the conversation with every agent that npm brings; prints the table of docs/agents.md
 	scripts/agents
 
+chart: ## ask Helm about deploy/chart; its tests need no Helm
+	scripts/chart
+
 bench: ## ready time, idle memory, size, event to prompt, against their budgets; then the Go benchmarks
 	scripts/bench
 
