@@ -93,7 +93,7 @@ var mayImport = map[string]string{
 	"config":         "agent/acp agent/loop attachment audit backup briefing chat gate llm logging memory metrics outbox platform/discord platform/misskey platform/web platform/webhook rehearsal remind research room router secret setting skill spontaneity toolserver upkeep workspace",
 	"control":        "secret",
 	"host":           "*",
-	"cli":            "agent/serve audit chat config control doctor explanation host instance llm logging memory phrase secret setting terminal workspace",
+	"cli":            "agent/serve audit chat config control doctor explanation host instance llm logging memory phrase process secret setting terminal workspace",
 	"cmd/familiar":   "cli process",
 
 	// For tests and benches: the contracts of the seams, and scripted counterparts.
