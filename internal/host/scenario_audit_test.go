@@ -1,0 +1,106 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"familiar/internal/audit"
+)
+
+// names stand for the ids that differ from run to run: each is called by what it is and a number.
+type names struct {
+	of   map[string]string
+	last map[string]string // the real id by its kind
+	n    map[string]int
+}
+
+func newNames() *names { return &names{map[string]string{}, map[string]string{}, map[string]int{}} }
+
+// ids are the forms of what differs. A group within is the id itself.
+var ids = []struct {
+	kind string
+	form *regexp.Regexp
+}{
+	{"session", regexp.MustCompile(`sess_[0-9a-z]+_[0-9a-f]+`)},
+	{"memory", regexp.MustCompile(`mem_[0-9]+_[0-9a-f]+`)},
+	{"patch", regexp.MustCompile(`patch_[0-9]+_[0-9a-f]+`)},
+	{"reminder", regexp.MustCompile(`rem_[0-9]+_[0-9a-f]+`)},
+	{"code", regexp.MustCompile("\\b[2-9A-Z]{4}-[2-9A-Z]{4}\\b")},
+	{"question", regexp.MustCompile("/yes ([0-9a-z]+)")},
+}
+
+// hide writes names in the place of ids, and each text as one line.
+func (n *names) hide(lines []string) (hidden []string) {
+	for _, line := range lines {
+		for _, id := range ids {
+			for _, found := range id.form.FindAllStringSubmatch(line, -1) {
+				real := found[len(found)-1]
+				line = strings.ReplaceAll(line, real, n.name(id.kind, real))
+			}
+		}
+		hidden = append(hidden, strings.ReplaceAll(line, "\n", `\n`))
+	}
+	return hidden
+}
+
+func (n *names) name(kind, real string) string {
+	if strings.HasPrefix(real, "{") {
+		return real
+	}
+	if n.of[real] == "" {
+		n.n[kind]++
+		n.of[real] = fmt.Sprintf("{%s-%d}", kind, n.n[kind])
+		n.last[n.of[real]] = real
+	}
+	return n.of[real]
+}
+
+// show writes ids in the place of names.
+func (n *names) show(text string) string {
+	for name, real := range n.last {
+		text = strings.ReplaceAll(text, name, real)
+	}
+	return text
+}
+
+// uncertain are the fields of the audit that differ from run to run, or with every word of a prompt.
+var uncertain = regexp.MustCompile(`"(durationMs|skillDurationMs|promptLength|estimatedTokens)":[0-9]+`)
+
+// hashes are shortened: eight digits tell texts apart.
+var hashes = regexp.MustCompile(`(sha256:[0-9a-f]{8})[0-9a-f]{56}`)
+
+// audit is what is recorded: each session with its lines, then who was turned away.
+func (s *scenario) audit() string {
+	s.t.Helper()
+	dir := filepath.Join(s.home, "data", audit.Folder)
+	all, err := audit.List(dir, audit.Wanted{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var lines []string
+	for _, r := range all {
+		lines = append(lines, fmt.Sprintf("%s of %s", r.Session, r.Person))
+		for _, l := range r.Lines {
+			lines = append(lines, fmt.Sprintf("  %s %s", l.Phase, hashes.ReplaceAllString(uncertain.ReplaceAllString(string(l.Data), `"$1":"…"`), "$1")))
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "refused.jsonl"))
+	if err != nil && !os.IsNotExist(err) {
+		s.t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		var refused struct{ Rule, Kind, Place, From, Message string }
+		if line == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(line), &refused); err != nil {
+			s.t.Fatal(err)
+		}
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("turned away by %s: %s of %s in %s %s", refused.Rule, refused.Kind, refused.From, refused.Place, refused.Message)))
+	}
+	return strings.Join(append(s.names.hide(lines), ""), "\n")
+}

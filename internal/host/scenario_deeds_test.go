@@ -1,0 +1,246 @@
+package host
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"familiar/internal/chat"
+	"familiar/internal/memory"
+)
+
+// jobs are those of the clock that run.
+type jobs struct {
+	mu sync.Mutex
+	n  int
+}
+
+func (j *jobs) count(by int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.n += by
+}
+
+func (j *jobs) running() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.n
+}
+
+// do lets a scene happen, and returns what became of an event; "" when it was accepted.
+func (s *scenario) do(sc *scene) (outcome string) {
+	s.t.Helper()
+	switch sc.verb {
+	case "network":
+	case "says":
+		return s.says(sc)
+	case "repeat":
+		return s.hear(s.last)
+	case "go":
+		s.cast.release(sc.rest)
+	case "restart", "crash":
+		s.again(sc.verb == "crash")
+	case "memory":
+		s.memory(sc)
+	case "reminder":
+		s.reminder(sc)
+	case "write":
+		s.write(sc)
+	default:
+		return s.due(sc)
+	}
+	return ""
+}
+
+// says is «WHO in PLACE [aside] [bot] [album A] [file NAME]… [to M] [edits M|recalls M]: WORDS».
+func (s *scenario) says(sc *scene) string {
+	s.t.Helper()
+	place := s.net.place(sc.where)
+	ev := chat.Event{At: time.Now(), Place: place, From: chat.Person{Platform: s.net.name, ID: sc.who, Name: strings.ToUpper(sc.who[:1]) + sc.who[1:]},
+		Addressed: true}
+	said := chat.Said{Text: strings.ReplaceAll(s.names.show(sc.rest), `\n`, "\n")}
+	for how := sc.how; len(how) > 0; how = how[1:] {
+		word := how[0]
+		switch word {
+		case "aside":
+			ev.Addressed = false
+			continue
+		case "bot":
+			ev.From.Bot = true
+			continue
+		case "program":
+			ev.ByProgram = true
+			continue
+		}
+		if len(how) < 2 {
+			s.t.Fatalf("line %d: %q needs a word after it", sc.line, word)
+		}
+		how = how[1:]
+		switch word {
+		case "album":
+			said.Album = how[0]
+		case "file":
+			said.Attachments = append(said.Attachments, chat.Attachment{ID: how[0], Name: how[0], MIME: mimeOf(how[0]), URL: "http://127.0.0.1:1/" + how[0]})
+		case "to":
+			said.ReplyTo = chat.MessageID(how[0])
+		case "edits", "recalls":
+			return s.amends(sc, word, chat.MessageID(how[0]))
+		default:
+			s.t.Fatalf("line %d: nobody knows what %q means", sc.line, word)
+		}
+	}
+	ev.Body = said
+	ev.Message = s.net.hears(place.ID, chat.Message{From: ev.From, Text: said.Text, At: ev.At, ReplyTo: said.ReplyTo, Attachments: said.Attachments, Addressed: ev.Addressed})
+	ev.ID = chat.NewEventID("us", place, chat.KindSaid, string(ev.Message), "")
+	s.said[ev.Message] = ev
+	return s.hear(ev)
+}
+
+func mimeOf(name string) string {
+	if ext := filepath.Ext(name); slices.Contains([]string{".png", ".gif", ".webp"}, ext) {
+		return "image/" + ext[1:]
+	}
+	return "application/octet-stream"
+}
+
+// amends is an edit or a recall of a message.
+func (s *scenario) amends(sc *scene, word string, of chat.MessageID) string {
+	s.t.Helper()
+	ev, ok := s.said[of]
+	if !ok {
+		s.t.Fatalf("line %d: nobody said %s", sc.line, of)
+	}
+	ev.At = time.Now()
+	ev.Body = chat.Edited{Of: of, Text: sc.rest}
+	if word == "recalls" {
+		ev.Body = chat.Recalled{Of: of}
+	}
+	s.net.changes(of, sc.rest, word == "recalls")
+	ev.ID = chat.NewEventID("us", ev.Place, ev.Body.Kind(), string(of), fmt.Sprint("line ", sc.line))
+	return s.hear(ev)
+}
+
+func (s *scenario) hear(ev chat.Event) string {
+	s.t.Helper()
+	s.last = ev
+	s.wire.network.mu.Lock()
+	hear := s.wire.network.hear
+	s.wire.network.mu.Unlock()
+	if outcome := hear(s.t.Context(), ev); outcome != chat.Accepted {
+		return outcome.String()
+	}
+	return ""
+}
+
+// due lets a job of the clock run, which the story may hold.
+func (s *scenario) due(sc *scene) string {
+	h := s.bot.Host
+	run := map[string]func(context.Context, time.Time) error{"reminders": h.remindAll, "post": h.postIn(s.net.name),
+		"lurk": h.lurkIn(s.net.name), "research": h.researchOnce, "tidy": h.tidyAll}[sc.verb]
+	if run == nil {
+		s.t.Fatalf("line %d: nobody knows the job %q", sc.line, sc.verb)
+	}
+	s.jobs.count(1)
+	ended := make(chan error, 1)
+	go func() {
+		defer s.jobs.count(-1)
+		ended <- run(s.t.Context(), time.Now())
+	}()
+	s.bot.until(sc.verb+" ended or is held", func() bool { return len(ended) > 0 || s.cast.held() > 0 })
+	select {
+	case err := <-ended:
+		if err != nil {
+			return "failed: " + err.Error()
+		}
+	default:
+	}
+	return ""
+}
+
+// again starts the bot anew: after an orderly end, or on a copy of what a kill would leave on the disk.
+func (s *scenario) again(killed bool) {
+	s.t.Helper()
+	old := s.bot
+	if killed {
+		s.wire.kill()
+		home := filepath.Join(s.t.TempDir(), "bot")
+		err := old.db.Write(s.t.Context(), func(*sql.Tx) error { return os.CopyFS(home, os.DirFS(s.home)) }) // nobody writes the database meanwhile
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.home, old.cfg.Server.ShutdownMs = home, 1
+	}
+	if err := old.stop(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.open()
+}
+
+// memory is «memory of WHO public|private [high]: WORDS».
+func (s *scenario) memory(sc *scene) {
+	s.t.Helper()
+	head, words, _ := strings.Cut(sc.rest, ": ")
+	how := strings.Fields(head)
+	if len(how) < 3 || how[0] != "of" {
+		s.t.Fatalf("line %d: write «memory of WHO public|private [high]: WORDS»", sc.line)
+	}
+	draft := memory.Draft{Content: words}
+	if slices.Contains(how, "high") {
+		draft.Importance = memory.High
+	}
+	if _, err := s.bot.memory.Save(s.t.Context(), chat.Person{Platform: s.net.name, ID: how[1]}, how[2] == "private", draft); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// reminder is «reminder of WHO: WORDS»: one that is due.
+func (s *scenario) reminder(sc *scene) {
+	s.t.Helper()
+	head, words, _ := strings.Cut(sc.rest, ": ")
+	who := strings.TrimPrefix(head, "of ")
+	home, err := s.bot.folders.Home(s.net.name, who)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(home, "reminders.jsonl"), fmt.Appendf(nil,
+			`{"type":"reminder","id":"rem_1_a","createdAt":"2026-01-01T00:00:00.000Z","scheduledAt":"2026-01-02T00:00:00.000Z","message":%q,"platform":%q,"userId":%q,"enabled":true}`+"\n",
+			words, s.net.name, who), 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// write is «write WHO PATH: WORDS»: a file in a person's workspace, where the agent stands.
+func (s *scenario) write(sc *scene) {
+	s.t.Helper()
+	head, words, _ := strings.Cut(sc.rest, ": ")
+	who, path, _ := strings.Cut(head, " ")
+	home, err := s.bot.folders.Home(s.net.name, who)
+	if err == nil {
+		path = filepath.Join(home, "work", path)
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(path, []byte(words+"\n"), 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// rehearsed is what a dry run wrote since it was asked last.
+func (s *scenario) rehearsed() (prompts []string) {
+	paths, _ := filepath.Glob(filepath.Join(s.home, "data", "dry-run", "*.md"))
+	for _, path := range paths {
+		if text, err := os.ReadFile(path); err == nil {
+			prompts = append(prompts, string(text))
+			_ = os.Remove(path)
+		}
+	}
+	return prompts
+}

@@ -1,0 +1,225 @@
+package host
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"familiar/internal/chat"
+	"familiar/internal/config"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden parts of the scenarios")
+
+// Whole conversations, through the whole host: testdata/scenarios/README.md says how one is written.
+func TestScenarios(t *testing.T) {
+	paths, err := filepath.Glob("testdata/scenarios/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { playFile(t, path) })
+	}
+}
+
+func playFile(t *testing.T, path string) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScenario(t, readArchive(string(text)))
+	s.play()
+	if got := s.archive().String(); got != string(text) {
+		if !*update {
+			t.Fatalf("it went otherwise than written; got:\n%s\nlog:\n%s", got, s.bot.log)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// scenario is one conversation.
+type scenario struct {
+	t      *testing.T
+	file   archive
+	story  []*scene
+	bot    *rig
+	home   string
+	net    *town
+	wire   *wire
+	cast   *cast
+	names  *names
+	jobs   jobs
+	said   map[chat.MessageID]chat.Event
+	last   chat.Event
+	shown  int    // how much of what reached the network stands in the story
+	record string // the audit, at the end
+}
+
+func newScenario(t *testing.T, file archive) *scenario {
+	s := &scenario{t: t, file: file, said: map[chat.MessageID]chat.Event{}, names: newNames()}
+	story, err := readStory(s.file.section("story"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.story = story
+	var plays []play
+	for _, scene := range s.story {
+		plays = append(plays, scene.plays...)
+	}
+	s.cast = &cast{t: t, plays: plays, holds: map[string]chan struct{}{}}
+	s.home = filepath.Join(t.TempDir(), "bot")
+	s.net = newTown("net")
+	if first := s.story[0]; first.verb == "network" {
+		s.net.name = first.rest
+	}
+	s.open()
+	return s
+}
+
+// open starts the bot, in the place of one that has ended.
+func (s *scenario) open() {
+	s.t.Helper()
+	s.bot = liveWith(s.t, s.home, s.configure, func(o *Options) {
+		s.wire = &wire{town: s.net, network: o.Network.(*network)}
+		o.Network, o.Agent, o.Tools = s.wire, s.cast, s.cast.tools()
+	})
+}
+
+// configure is the section config over what suits a test: everybody is heard, everything is recorded, and ports and
+// times are those of tests, where the section does not say otherwise.
+func (s *scenario) configure(c *config.Config) {
+	s.t.Helper()
+	text := s.file.section("config")
+	file := filepath.Join(s.t.TempDir(), "config.yaml")
+	if err := os.WriteFile(file, []byte("version: 1\n"+text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	loaded, err := config.Load(config.Where{File: file}, nil)
+	if err != nil {
+		if !strings.Contains(err.Error(), "is not in this build") {
+			s.t.Fatal(err)
+		}
+		loaded.Config = config.Defaults()
+		if err := yaml.Unmarshal([]byte(text), &loaded.Config); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	*c = loaded.Config
+	c.Server.Port, c.SkillAPI.Port = 0, 0
+	c.Audit.Enabled, c.Audit.IncludedPhases = true, nil
+	if !strings.Contains(text, "replyPolicy") {
+		c.Access.ReplyPolicy = "all"
+	}
+	if !strings.Contains(text, "shutdownMs") {
+		c.Server.ShutdownMs = 60_000
+	}
+}
+
+// play lives through the story, and writes down what came of it.
+func (s *scenario) play() {
+	s.t.Helper()
+	for _, scene := range s.story {
+		told := len(s.cast.told())
+		outcome := s.do(scene)
+		s.settle(scene)
+		scene.came(outcome, s.names.hide(s.news()))
+		s.check(scene, s.cast.told()[told:])
+	}
+	if left := s.cast.left(); left > 0 {
+		s.t.Errorf("the agent was not asked %d times as often as the story says", left)
+	}
+	if err := s.bot.stop(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.record = s.audit()
+}
+
+// news is what reached the network since it was asked last.
+func (s *scenario) news() []string {
+	all := s.net.all()
+	fresh := all[s.shown:]
+	s.shown = len(all)
+	return fresh
+}
+
+// settle waits until nothing goes on but what the story holds, and until as much has reached the network as is written.
+func (s *scenario) settle(scene *scene) {
+	s.t.Helper()
+	s.bot.until(fmt.Sprintf("all is quiet after line %d", scene.line), s.quiet)
+	if *update {
+		return
+	}
+	for end := time.Now().Add(10 * time.Second); len(s.net.all()) < s.shown+len(scene.wanted) && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	s.bot.until("all is quiet again", s.quiet)
+}
+
+// quiet reports whether every turn that runs is held by the story, and all that waits waits for one of them.
+func (s *scenario) quiet() bool {
+	left, err := s.bot.inbox.Left(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	held := s.cast.held()
+	if load := s.bot.rooms.Load(); load.Running != held || held == 0 && (load.Waiting > 0 || len(left) > 0 || s.jobs.running() > 0) {
+		return false
+	}
+	type line struct{ place, person string }
+	busy := map[line]bool{}
+	for _, e := range left {
+		if e.Begun() {
+			busy[line{e.Event.Place.ID, e.Event.From.ID}] = true
+		}
+	}
+	for _, e := range left {
+		if !busy[line{e.Event.Place.ID, e.Event.From.ID}] {
+			return false
+		}
+	}
+	return true
+}
+
+// check compares what the agent was told with what it must be told, and must not.
+func (s *scenario) check(scene *scene, told []string) {
+	s.t.Helper()
+	told = append(told, s.rehearsed()...)
+	all := strings.Join(told, "\n")
+	if len(told) == 0 && len(scene.told)+len(scene.untold) > 0 {
+		s.t.Errorf("line %d: the agent was told nothing at all", scene.line)
+	}
+	for _, want := range scene.told {
+		if !strings.Contains(all, want) {
+			s.t.Errorf("line %d: the agent was not told %q, but:\n%s", scene.line, want, all)
+		}
+	}
+	for _, no := range scene.untold {
+		if strings.Contains(all, no) {
+			s.t.Errorf("line %d: the agent was told %q:\n%s", scene.line, no, all)
+		}
+	}
+}
+
+// archive is the file as it would be written now.
+func (s *scenario) archive() archive {
+	now := archive{head: s.file.head}
+	for _, part := range s.file.sections {
+		switch part.name {
+		case "story":
+			part.text = writeStory(s.story)
+		case "audit":
+			continue
+		}
+		now.sections = append(now.sections, part)
+	}
+	now.sections = append(now.sections, section{"audit", s.record})
+	return now
+}
