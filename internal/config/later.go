@@ -27,9 +27,7 @@ var (
 	// laterSwitches are keys that this build reads and checks as all others, and of what it cannot do yet: switched on,
 	// or filled in where they are lists, they are refused. Whoever builds the part takes its line out.
 	laterSwitches = []string{
-		"platforms.discord.enabled", "platforms.discord.spontaneousPost.enabled", "platforms.discord.channelLurk.enabled",
 		"platforms.misskey.enabled", "platforms.misskey.spontaneousPost.enabled",
-		"access.channels[].spontaneousPost", "access.channels[].channelLurk",
 		"companion.selfResearch.enabled", "companion.memoryMaintenance.enabled", "companion.reminders.enabled",
 		"agent.externalSkills", "agent.autoApproveSkills", "agent.gitCredential.enabled",
 		"gitBackup.enabled",

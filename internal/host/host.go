@@ -93,6 +93,7 @@ type Host struct {
 	wakes     wakes
 	continues bool // the desk goes on with conversations
 	rooms     *room.Rooms
+	typist    typist
 	commands  *command.Commands
 	approvals *approval.Approvals
 	deeds     *approval.Deeds
@@ -220,6 +221,7 @@ func (h *Host) openMind(ctx context.Context) (err error) {
 			return fmt.Errorf("open the agent: %w", err)
 		}
 	}
+	h.typist.show = h.typing
 	d := h.openDesk()
 	h.continues = continues(d)
 	h.rooms = room.New(context.WithoutCancel(ctx), h.cfg.Access.Room, d, room.Hooks{Began: h.beginSession, Ended: h.ended,

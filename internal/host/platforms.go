@@ -7,6 +7,7 @@ import (
 	"familiar/internal/chat"
 	"familiar/internal/login"
 	"familiar/internal/platform"
+	"familiar/internal/platform/discord"
 	"familiar/internal/platform/web"
 )
 
@@ -27,6 +28,10 @@ func (h *Host) openPlatforms(ctx context.Context) (map[string]platform.Platform,
 			return nil, err
 		}
 		on[page.Name()] = page
+	}
+	if cfg := h.cfg.Platforms.Discord; cfg.Enabled {
+		bot := discord.New(cfg.Config, discord.Deps{Log: h.log.With("module", "Discord"), Version: h.Version})
+		on[bot.Name()] = bot
 	}
 	if h.cfg.Platforms.Webhook.Enabled {
 		if err := h.openWebhook(ctx); err != nil {

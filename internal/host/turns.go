@@ -19,7 +19,11 @@ var errNotHeard = errors.New("the author is not heard any more")
 // beginSession is begin for the turns that rooms run: only they are sessions, a command is none.
 func (h *Host) beginSession(ctx context.Context, t chat.Turn) error {
 	h.count.SessionBegan()
-	return h.begin(ctx, t)
+	if err := h.begin(ctx, t); err != nil {
+		return err
+	}
+	h.typist.begin(ctx, t)
+	return nil
 }
 
 // begin runs before the desk attends to a turn: from here on a crash must not run its cause again.
@@ -68,6 +72,7 @@ func (h *Host) returned(ctx context.Context, ev chat.Event) {
 // ended is the last of a turn, however it ended: the person gets a word if they got nothing else, the event is
 // finished, and one line says what it came to.
 func (h *Host) ended(ctx context.Context, t chat.Turn, waited time.Duration, res desk.Result, err error) {
+	h.typist.end(t)
 	stage := chat.TurnCompleted
 	switch {
 	case errors.Is(err, chat.ErrStopped), errors.Is(err, errNotHeard), errors.Is(err, chat.ErrRecalled):

@@ -20,6 +20,7 @@ var starters = map[string]string{
 	"internal/cli/ready.go":             "Close waits for what ships the log",
 	"internal/cli/signals.go":           "what heed returns waits for the listener of signals",
 	"internal/host/run.go":              "Run waits for the sources, then for the listeners",
+	"internal/host/typing.go":           "the end of the turn waits for its typing",
 	"internal/platform/discord/link.go": "connect waits for everything that it starts",
 	"internal/platform/webhook/mail.go": "Deliver waits for what is under way",
 	"internal/process/output.go":        "Output waits for whoever feeds the program",
