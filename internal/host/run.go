@@ -23,6 +23,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.serve(outer, &doors, fail)
 	sources.Go(h.sweep)
 	sources.Go(func() { h.memory.Keep(ctx) })
+	sources.Go(func() { h.outbox.Keep(ctx) })
 	sources.Go(func() { h.watch(ctx) })
 	if err := h.recover(ctx, left); err != nil {
 		fail(err)

@@ -113,7 +113,7 @@ func TestADocumentThatWasCutOff(t *testing.T) {
 	if err != nil || len(lost) != 0 || len(net.got) != 0 {
 		t.Errorf("%v, %v, %d sent", lost, err, len(net.got))
 	}
-	if left, err := r.ledger.pending(t.Context()); err != nil || len(left) != 0 {
+	if left, err := r.ledger.in(t.Context(), pending); err != nil || len(left) != 0 {
 		t.Errorf("%v, %v", left, err)
 	}
 }

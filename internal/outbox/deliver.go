@@ -29,7 +29,14 @@ func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
+	if words(r.action) && o.behind(ctx, r.place) {
+		return chat.Receipt{}, errors.Join(errHeld, o.keepBack(ctx, 0, r))
+	}
 	receipt, err := try(ctx, p, r.action)
+	if after, hold := holds(r.action, err); hold {
+		o.deps.Log.Warn("a message is held back until its network takes it", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, chat.KeyErr, err)
+		return chat.Receipt{}, errors.Join(errHeld, o.keepBack(ctx, after, r))
+	}
 	switch {
 	case err == nil:
 		r.message = receipt.Message

@@ -28,6 +28,7 @@ const (
 	sent    state = "sent"
 	failed  state = "failed"  // surely not done
 	unknown state = "unknown" // nobody can tell
+	held    state = "held"    // surely not done; it is tried again
 )
 
 // row is one deed: one message, edit or reaction.
@@ -39,6 +40,7 @@ type row struct {
 	place   chat.Place
 	action  chat.Action
 	message chat.MessageID
+	at      time.Time // when it was written down; set in rows that were read
 
 	document bool // it is no answer: see Alone
 }
@@ -75,7 +77,8 @@ func openLedger(ctx context.Context, db *sqlite.DB, now func() time.Time) (ledge
 		state TEXT NOT NULL, message TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL);
 		CREATE INDEX outbox_event ON outbox (event);
 		CREATE INDEX outbox_pending ON outbox (seq) WHERE state = 'pending';
-		CREATE INDEX outbox_old ON outbox (at)`)
+		CREATE INDEX outbox_old ON outbox (at)`,
+		`CREATE INDEX outbox_held ON outbox (seq) WHERE state = 'held'`)
 	return l, err
 }
 
@@ -150,7 +153,7 @@ func (l ledger) prune(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM outbox WHERE at < ?`, now.Add(-rowKept).UnixMilli()); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE outbox SET action = '' WHERE at < ? AND action <> '' AND state <> 'pending'`,
+	_, err := tx.ExecContext(ctx, `UPDATE outbox SET action = '' WHERE at < ? AND action <> '' AND state NOT IN ('pending', 'held')`,
 		now.Add(-textKept).UnixMilli())
 	return err
 }

@@ -26,6 +26,7 @@ type Outbox struct {
 	cfg    atomic.Pointer[Config]
 	deps   Deps
 	ledger ledger
+	held   hold
 
 	mu      sync.Mutex
 	tallies map[chat.TurnID]*tally
@@ -54,7 +55,8 @@ func Open(ctx context.Context, cfg Config, deps Deps) (*Outbox, error) {
 	if deps.Seen == nil {
 		deps.Seen = func(chat.Turn, chat.Action, chat.Receipt, error) {}
 	}
-	o := &Outbox{deps: deps, tallies: map[chat.TurnID]*tally{}}
+	o := &Outbox{deps: deps, tallies: map[chat.TurnID]*tally{}, held: hold{until: map[string]time.Time{}}}
+	o.held.any.Store(true) // until somebody has looked
 	o.Reload(cfg)
 	var err error
 	o.ledger, err = openLedger(ctx, deps.DB, deps.Now)
@@ -66,7 +68,8 @@ func (o *Outbox) Reload(cfg Config) { o.cfg.Store(&cfg) }
 
 // Do checks, fits, delivers and records one action of a turn. A tool.Fault says what the agent may read: 403
 // for another place than the turn's own, 429 for a spent quota, 400 for what the network cannot take. Once
-// delivery has begun it is not broken off when ctx ends: a stopped turn either said something or it did not.
+// delivery has begun it is not broken off when ctx ends: a stopped turn either said something or it did not. Words that
+// a network surely did not take are held back and go out later; they have a receipt without a message.
 func (o *Outbox) Do(ctx context.Context, t chat.Turn, a chat.Action) (chat.Receipt, error) {
 	p, ok := o.deps.Platforms[a.Where().Platform]
 	if !ok {
@@ -133,6 +136,9 @@ func (o *Outbox) say(ctx context.Context, t chat.Turn, p platform.Platform, a ch
 		if receipt, err = o.deliver(ctx, p, row); err == nil {
 			continue
 		}
+		if errors.Is(err, errHeld) {
+			return o.wait(ctx, t, rows[i+1:])
+		}
 		unsent := o.ledger.settle(context.WithoutCancel(ctx), failed, rows[i+1:]...)
 		if i == 0 && !uncertain(err) {
 			release()
@@ -145,6 +151,15 @@ func (o *Outbox) say(ctx context.Context, t chat.Turn, p platform.Platform, a ch
 		o.count(t, func(c *tally) { c.reply, c.text, c.anchor, c.parts = receipt.Message, a.Text, a.ReplyTo, len(rows) })
 	}
 	return receipt, nil
+}
+
+// wait holds back what comes behind a message that is held back.
+func (o *Outbox) wait(ctx context.Context, t chat.Turn, rest []row) (chat.Receipt, error) {
+	o.count(t, func(c *tally) { c.parts = 0 })
+	if len(rest) == 0 {
+		return chat.Receipt{At: o.deps.Now()}, nil
+	}
+	return chat.Receipt{At: o.deps.Now()}, o.keepBack(context.WithoutCancel(ctx), 0, rest...)
 }
 
 // rows fits a text and makes one row of the ledger for each message.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"familiar/internal/chat"
 	"familiar/internal/platform"
@@ -20,7 +21,7 @@ type Lost struct {
 // asked again; of another we look for our own words in its newest messages; what nobody can tell becomes
 // unknown and is returned, so that the person can be told.
 func (o *Outbox) Recover(ctx context.Context) ([]Lost, error) {
-	rows, err := o.ledger.pending(ctx)
+	rows, err := o.ledger.in(ctx, pending)
 	if err != nil {
 		return nil, fmt.Errorf("recover the outbox: %w", err)
 	}
@@ -92,10 +93,10 @@ func ours(ctx context.Context, p platform.Platform, place chat.Place, say chat.S
 	return chat.Message{}, false
 }
 
-// pending returns what is written down and not settled, oldest first.
-func (l ledger) pending(ctx context.Context) ([]row, error) {
-	found, err := l.db.Read().QueryContext(ctx, `SELECT key, turn, why, event, place, does, action FROM outbox
-		WHERE state = 'pending' ORDER BY seq`)
+// in returns what is in a state that is not final, oldest first.
+func (l ledger) in(ctx context.Context, s state) ([]row, error) {
+	found, err := l.db.Read().QueryContext(ctx, `SELECT key, turn, why, event, place, does, action, at FROM outbox
+		WHERE state = '`+string(s)+`' ORDER BY seq`) // written out, for the sake of the index
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +106,11 @@ func (l ledger) pending(ctx context.Context) ([]row, error) {
 		var r row
 		var does string
 		var place, action []byte
-		if err := found.Scan(&r.key, &r.turn, &r.why, &r.event, &place, &does, &action); err != nil {
+		var at int64
+		if err := found.Scan(&r.key, &r.turn, &r.why, &r.event, &place, &does, &action, &at); err != nil {
 			return nil, err
 		}
+		r.at = time.UnixMilli(at)
 		if err := json.Unmarshal(place, &r.place); err != nil {
 			return nil, err
 		}
@@ -147,7 +150,7 @@ func decodeAs[A chat.Action](text []byte) (chat.Action, error) {
 func (o *Outbox) Replied(ctx context.Context, id chat.EventID) (bool, error) {
 	var n int
 	err := o.deps.DB.Read().QueryRowContext(ctx, `SELECT count(*) FROM outbox
-		WHERE event = ? AND why <> ? AND does <> ? AND state IN ('sent', 'unknown')`, id, chat.Notice, doDocument).Scan(&n)
+		WHERE event = ? AND why <> ? AND does <> ? AND state IN ('sent', 'unknown', 'held')`, id, chat.Notice, doDocument).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("read the outbox: %w", err)
 	}

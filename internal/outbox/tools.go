@@ -63,7 +63,10 @@ func (o *Outbox) sendReply(ctx context.Context, t chat.Turn, a replyArgs) (repli
 		return replied{}, o.explain(t, err)
 	}
 	answer := replied{receipt.Message, receipt.At, strings.TrimSpace(nextAction), ""}
-	if len(a.Attachments) > 0 {
+	switch {
+	case receipt.Message == "":
+		answer.Warning = "the network cannot be reached just now; your reply goes out by itself when it can, and cannot be edited"
+	case len(a.Attachments) > 0:
 		answer.Warning = "attachments are ignored"
 	}
 	return answer, nil

@@ -1,0 +1,146 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"familiar/internal/chat"
+	"familiar/internal/platform"
+)
+
+// How messages are held back that a network did not take: how often they are tried, and how long they are worth it.
+const (
+	heldEvery = 10 * time.Second
+	heldFor   = time.Hour
+)
+
+// errHeld says that a message surely did not go out, and will as soon as its network takes it.
+var errHeld = errors.New("it is held back until the network takes it")
+
+// hold is what is known of held messages without asking the disk.
+type hold struct {
+	any   atomic.Bool
+	mu    sync.Mutex           // one goroutine at a time lets them go
+	until map[string]time.Time // not before then, by platform
+}
+
+// holds reports whether a message that was not delivered is to be held back, and for how long at least. Only what was
+// surely not taken is, and only words: a reaction or an edit that comes an hour late is worth nothing.
+func holds(a chat.Action, err error) (time.Duration, bool) {
+	var later platform.Temporary
+	if !words(a) || !errors.As(err, &later) {
+		return 0, false
+	}
+	return later.After, later.After < heldFor
+}
+
+func words(a chat.Action) bool {
+	_, said := a.(chat.Say)
+	return said
+}
+
+// keepBack notes that rows are held.
+func (o *Outbox) keepBack(ctx context.Context, after time.Duration, rows ...row) error {
+	o.held.mu.Lock()
+	defer o.held.mu.Unlock()
+	if err := o.ledger.settle(ctx, held, rows...); err != nil {
+		return err
+	}
+	o.held.until[rows[0].place.Platform] = o.deps.Now().Add(max(after, heldEvery))
+	o.held.any.Store(true)
+	return nil
+}
+
+// Keep lets held messages go when their networks take them again, in the order in which they were said, until ctx ends.
+// One that is not taken within an hour is given up.
+func (o *Outbox) Keep(ctx context.Context) {
+	again := time.NewTicker(heldEvery)
+	defer again.Stop()
+	for {
+		if o.held.any.Load() {
+			if err := o.letGo(ctx); err != nil && ctx.Err() == nil {
+				o.deps.Log.Warn("held messages could not be looked at", chat.KeyErr, err)
+			}
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// letGo tries every held message once. A network that does not take one is left alone with the rest.
+func (o *Outbox) letGo(ctx context.Context) error {
+	o.held.mu.Lock()
+	defer o.held.mu.Unlock()
+	rows, err := o.ledger.in(ctx, held)
+	if err != nil {
+		return fmt.Errorf("read what is held: %w", err)
+	}
+	left := 0
+	for _, r := range rows {
+		if ctx.Err() != nil {
+			return nil // the next start goes on
+		}
+		if o.deps.Now().Before(o.held.until[r.place.Platform]) {
+			left++
+			continue
+		}
+		again, err := o.retry(ctx, r)
+		if again > 0 {
+			o.held.until[r.place.Platform] = o.deps.Now().Add(max(again, heldEvery))
+			left++
+		}
+		if err != nil {
+			return err
+		}
+	}
+	o.held.any.Store(left > 0)
+	return nil
+}
+
+// retry tries a held message. again is how long to wait for another try, 0 for none.
+func (o *Outbox) retry(ctx context.Context, r row) (again time.Duration, err error) {
+	p, on := o.deps.Platforms[r.place.Platform]
+	old := o.deps.Now().Sub(r.at) > heldFor
+	if !on || old {
+		o.deps.Log.Warn("a held message is given up", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, "since", r.at)
+		return 0, o.ledger.settle(ctx, failed, r)
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliverTime)
+	defer cancel()
+	receipt, err := p.Do(limited, r.action)
+	if after, more := holds(r.action, err); more {
+		return max(after, heldEvery), nil
+	}
+	switch {
+	case err == nil:
+		r.message = receipt.Message
+		o.deps.Log.Info("a held message went out", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, "since", r.at)
+		return 0, o.ledger.sent(ctx, r, o.noting(r, receipt))
+	case uncertain(err):
+		return 0, o.ledger.settle(ctx, unknown, r)
+	}
+	o.deps.Log.Warn("a held message was refused", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, chat.KeyErr, err)
+	return 0, o.ledger.settle(ctx, failed, r)
+}
+
+// behind lets what is held go ahead of something new, and reports whether the new has to wait behind it. Where the disk
+// cannot tell, it does not.
+func (o *Outbox) behind(ctx context.Context, place chat.Place) bool {
+	if !o.held.any.Load() {
+		return false
+	}
+	err := o.letGo(ctx)
+	rows, readErr := o.ledger.in(ctx, held)
+	if err := errors.Join(err, readErr); err != nil {
+		o.deps.Log.Warn("held messages could not be looked at", chat.KeyErr, err)
+	}
+	return slices.ContainsFunc(rows, func(r row) bool { return r.place.Same(place) })
+}

@@ -1,0 +1,174 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"familiar/internal/chat"
+	"familiar/internal/platform"
+)
+
+// away lets the network take nothing until what it returns is called.
+func (n *network) away() (back func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for range 10_000 {
+		n.refuse = append(n.refuse, platform.Temporary{Err: errors.New("connection refused")})
+	}
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.refuse = nil
+	}
+}
+
+// keep lets held messages go in the background, until the test ends or what it returns is called.
+func (r *rig) keep(t *testing.T) (leave func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { r.Keep(ctx); close(done) }()
+	return func() { cancel(); <-done }
+}
+
+func say(t *testing.T, r *rig, now chat.Turn, text string) {
+	t.Helper()
+	if _, err := r.Do(t.Context(), now, chat.Say{Place: place, Text: text}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// BUG-C15, BUG-K10: what is said while the network is away goes out when it is back, once and in order, and counts as
+// said meanwhile.
+func TestTheNetworkIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{})
+		defer r.keep(t)()
+		back := r.net.away()
+		first := turn()
+		status, answer := r.call(t, first, "send-reply", `{"message":"one"}`)
+		if status != 200 || !strings.Contains(answer, `"messageId":""`) || !strings.Contains(answer, "goes out by itself") {
+			t.Fatal(status, answer)
+		}
+		if status, say := r.call(t, first, "edit-reply", `{"messageId":"","message":"x"}`); status != 400 {
+			t.Error("an edit of what is held:", say)
+		}
+		if replied, err := r.Replied(t.Context(), "e1"); err != nil || !replied || !r.answered(first) {
+			t.Error("it counts as no answer:", replied, err)
+		}
+		say(t, r, turn(), "two")
+		time.Sleep(3 * time.Minute)
+		if r.net.said() != "" {
+			t.Fatal(r.net.said())
+		}
+		back()
+		say(t, r, turn(), "three") // the network is back, and nobody has noticed yet
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if r.net.said() != "one|two|three" || strings.Join(r.noted, "|") != "one|two|three" {
+			t.Error(r.net.said(), r.noted)
+		}
+		time.Sleep(time.Hour)
+		if r.net.said() != "one|two|three" || r.held.any.Load() {
+			t.Error("it is not over:", r.net.said())
+		}
+	})
+}
+
+// A reply of which the network took only the beginning is not lost for the rest.
+func TestTheNetworkGoesAwayInAReply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{MaxText: 10})
+		defer r.keep(t)()
+		gone := platform.Temporary{Err: errors.New("gone")}
+		r.net.refuse = []error{nil, gone, gone, gone}
+		if status, answer := r.call(t, turn(), "send-reply", `{"message":"one two three four five six"}`); status != 200 {
+			t.Fatal(answer)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if r.net.said() != "one two|three four|five six" {
+			t.Error(r.net.said())
+		}
+	})
+}
+
+func TestHeldAcrossARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{})
+		back := r.net.away()
+		say(t, r, turn(), "one")
+		r.reopen(t)
+		if lost, err := r.Recover(t.Context()); err != nil || len(lost) != 0 {
+			t.Fatal(lost, err)
+		}
+		back()
+		defer r.keep(t)()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if r.net.said() != "one" {
+			t.Error(r.net.said())
+		}
+	})
+}
+
+// Nobody wants to hear after hours what they asked in the morning.
+func TestHeldTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{})
+		defer r.keep(t)()
+		back := r.net.away()
+		say(t, r, turn(), "one")
+		time.Sleep(heldFor + time.Minute)
+		back()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if r.net.said() != "" || r.held.any.Load() {
+			t.Error(r.net.said())
+		}
+		if replied, err := r.Replied(t.Context(), "e1"); err != nil || replied {
+			t.Error("it counts as an answer:", err)
+		}
+	})
+}
+
+// BUG-K01: a network that says how long to wait is left alone that long, and others are not.
+func TestANetworkSaysHowLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{})
+		defer r.keep(t)()
+		r.net.refuse = []error{platform.Temporary{Err: errors.New("429"), After: 5 * time.Minute}}
+		say(t, r, turn(), "one")
+		time.Sleep(4 * time.Minute)
+		synctest.Wait()
+		if r.net.said() != "" {
+			t.Error("asked too soon")
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if r.net.said() != "one" {
+			t.Error(r.net.said())
+		}
+	})
+}
+
+// What is refused for good, and what may have gone out, is not said again.
+func TestHeldAndThenRefused(t *testing.T) {
+	for _, end := range []error{errors.New("no such channel"), platform.Uncertain{Err: errors.New("time-out")}} {
+		synctest.Test(t, func(t *testing.T) {
+			r := simple(t, chat.Abilities{})
+			defer r.keep(t)()
+			gone := platform.Temporary{Err: errors.New("gone")}
+			r.net.refuse = []error{gone, gone, gone, end}
+			say(t, r, turn(), "one")
+			time.Sleep(10 * time.Minute)
+			synctest.Wait()
+			if r.net.said() != "" || r.held.any.Load() {
+				t.Error(end, r.net.said())
+			}
+		})
+	}
+}
