@@ -223,7 +223,7 @@ func TestTimesAreKept(t *testing.T) {
 		if again := r.open(of(Rhythm{time.Hour, 3 * time.Hour})).States()[0].Next; again.UnixMilli() != planned.UnixMilli() {
 			t.Fatalf("planned %s, after a restart %s", planned, again)
 		}
-		if far := r.open(of(Every(time.Minute))).States()[0].Next; far.Sub(time.Now()) > time.Minute {
+		if far := r.open(of(Every(time.Minute))).States()[0].Next; time.Until(far) > time.Minute {
 			t.Fatal("the old time was kept:", far)
 		}
 		pass(10 * time.Minute) // ten times passed
@@ -266,7 +266,7 @@ func TestABrokenTimeIsForgotten(t *testing.T) {
 			r.log = lines{}
 			pass(time.Minute)
 			all := r.open(both...).States()
-			if all[0].Next.Sub(time.Now()) != time.Hour || all[1].Next.Sub(time.Now()) >= time.Hour ||
+			if time.Until(all[0].Next) != time.Hour || time.Until(all[1].Next) >= time.Hour ||
 				!strings.Contains(r.log.String(), "begins anew") {
 				t.Fatal(broken, all, r.log.String())
 			}
