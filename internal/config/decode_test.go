@@ -50,7 +50,6 @@ func TestMistakes(t *testing.T) {
 		{"a dangling variable", "bot: {name: \"${NAME\"}\n", []string{"config.yaml:2:13: ${ begins no ${NAME}"}},
 		{"an older word for skill", "skills: {sendFile: {enabled: true}}\n", []string{"skills: unknown key; it is skill here"}},
 		{"AF-3 a token from a variable that is not set", "platforms:\n  web: {}\n  discord:\n    token: \"${DISCORD_TOKEN}\"\n", []string{
-			"config.yaml:4:3: platforms.discord.enabled: is not in this build",
 			"config.yaml:5:12: platforms.discord.token: is required; the variable DISCORD_TOKEN is not set"}},
 		{"a required value from a variable that is not set", "bot: {name: \"${NOPE}\"}\n", []string{"bot.name: is required; the variable NOPE is not set"}},
 		{"a value from a variable that is not set", "outbox: {overflow: \"${NOPE}\"}\n", []string{`outbox.overflow: "" is not one of ["split" "truncate"]; the variable NOPE is not set`}},
@@ -85,14 +84,13 @@ func TestVersion(t *testing.T) {
 
 func TestNotInThisBuild(t *testing.T) {
 	for _, yaml := range []string{
-		"platforms: {web: {}, discord: {token: x}}", "platforms: {web: {}, misskey: {host: a, token: x}}", "platforms: {web: {}, telegram: {}}",
+		"platforms: {web: {}, misskey: {host: a, token: x}}", "platforms: {web: {}, telegram: {}}",
 		"llm: {triageModel: x}", "llm: {subagents: {}}", "gitBackup: {enabled: true, remoteUrl: a}", "store: {url: \"sqlite:\"}",
 		"companion: {selfResearch: {enabled: true, model: x, rssFeeds: [{url: \"https://example.org/\"}]}}",
 		"companion: {memoryMaintenance: {enabled: true}}", "companion: {reminders: {enabled: true}}",
 		"agent: {externalSkills: [{repo: a/b, skill: c}]}", "agent: {autoApproveSkills: [a]}", "agent: {gitCredential: {enabled: true}}",
-		"platforms: {web: {}, discord: {enabled: false, channelLurk: {enabled: true}}}",
 		"platforms: {web: {}, misskey: {enabled: false, spontaneousPost: {enabled: true}}}", "access: {allowedUsers: []}",
-		"access: {channels: [{id: web/account/a, spontaneousPost: true}]}", "bot: {desk: steward}", "bot: {desk: workbench}",
+		"bot: {desk: steward}", "bot: {desk: workbench}",
 	} {
 		_, err := load(t, "version: 1\n"+yaml+"\n")
 		bad(t, err, "not in this build")
