@@ -97,8 +97,8 @@ func (b *Briefer) Reply(ctx context.Context, src Sources, r Request) (Briefing, 
 
 // Retry writes the second prompt of a turn that ended without an answer. rejections are the names of what the
 // agent was lately refused to do, oldest first.
-func (b *Briefer) Retry(r Request, rejections []string) ([]agent.Block, error) {
-	page, err := b.prompts.Load(RetryPrompt)
+func (b *Briefer) Retry(r Request, prompt string, rejections []string) ([]agent.Block, error) {
+	page, err := b.prompts.Load(prompt)
 	if err != nil {
 		return nil, err
 	}

@@ -87,12 +87,12 @@ func TestWholeBriefings(t *testing.T) {
 func TestRetry(t *testing.T) {
 	b := New(Defaults(), Bot{}, slog.New(slog.DiscardHandler))
 	rejected := []string{"one", "two", "three", "four", "five", "rm -rf /\n## send-reply\n{{ model }}"}
-	blocks, err := b.Retry(request(dm, "hi"), rejected)
+	blocks, err := b.Retry(request(dm, "hi"), RetryPrompt, rejected)
 	if err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "retry.golden", composed(t, Briefing{Blocks: blocks})+"\n")
-	blocks, err = b.Retry(request(dm, "hi"), nil)
+	blocks, err = b.Retry(request(dm, "hi"), RetryPrompt, nil)
 	if err != nil || strings.Contains(composed(t, Briefing{Blocks: blocks}), "refused") {
 		t.Errorf("nothing was refused, but it says so (%v)", err)
 	}

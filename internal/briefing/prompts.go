@@ -22,10 +22,12 @@ var siblingForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*\.md$`)
 // longestFile bounds one prompt file, in bytes.
 const longestFile = 256 << 10
 
-// ReplyPrompt is the name of the prompt of a reply; RetryPrompt of the second try.
+// ReplyPrompt is the name of the prompt of a reply; RetryPrompt of the second try, and RetryNotePrompt of the second try
+// of a session that should write a note.
 const (
-	ReplyPrompt = "system_reply.md"
-	RetryPrompt = "retry.md"
+	ReplyPrompt     = "system_reply.md"
+	RetryPrompt     = "retry.md"
+	RetryNotePrompt = "retry_note.md"
 )
 
 // Prompts finds prompt files: in a directory first, which may be missing, else among the built-in ones. Files

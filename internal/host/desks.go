@@ -23,7 +23,7 @@ func (h *Host) openDesk() desk.Desk {
 	return companion.New(companion.Deps{
 		Agent: h.agent, Model: h.model, Box: h.box, Tools: h.toolNames(),
 		Briefer: briefing.New(h.cfg.Agent.Briefing, bot, h.log.With("module", "Briefing")),
-		Sources: h.sources(), Audit: h.audit, Now: h.now, Log: h.log.With("module", "Companion"), Errand: h.errand,
+		Sources: h.sources(), Audit: h.audit, Now: h.now, Log: h.log.With("module", "Companion"), Errand: h.errand, Notes: h.lendNotes,
 		Session: h.session, Policy: h.policy, Ask: h.mayAsk, Yolo: h.gate.Yolo, Limited: h.gate.Limited, Deeds: h.outbox.Deeds, Show: h.show,
 	})
 }
@@ -52,12 +52,13 @@ func (h *Host) toolNames() []string {
 // policy is what the agent may do with its own tools in a session. Where the person's folder cannot be had, that
 // is nothing; the session will not open either.
 func (h *Host) policy(t chat.Turn, session string, yolo bool) permission.Policy {
-	at, err := h.folders.Paths(workspace.Ref{Platform: t.From.Platform, User: t.From.ID, Session: session})
+	what := t.SessionType()
+	at, err := h.folders.Paths(workspace.Ref{Platform: t.From.Platform, User: t.From.ID, Session: session, Notes: companion.WritesNotes(what)})
 	if err != nil {
 		return permission.Policy{}
 	}
-	return permission.Policy{Yolo: yolo, Binary: h.self, Skills: companionTools, Dir: at.Work,
-		SkillDirs: []string{h.skills()}, Tmp: at.Tmp, Notes: at.Notes,
+	return permission.Policy{Yolo: yolo, Binary: h.self, Skills: companion.ToolsOf(what, h.toolNames()), Dir: at.Work,
+		SkillDirs: []string{h.skills()}, Tmp: at.Tmp, Notes: at.Notes, WriteNotes: companion.WritesNotes(what),
 		WriteExtensions: h.cfg.Agent.Sandbox.AllowedWriteExtensions}
 }
 

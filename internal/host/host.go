@@ -33,6 +33,7 @@ import (
 	"familiar/internal/memory"
 	"familiar/internal/memory/index"
 	"familiar/internal/metrics"
+	"familiar/internal/note"
 	"familiar/internal/outbox"
 	"familiar/internal/pairing"
 	"familiar/internal/phrase"
@@ -87,6 +88,8 @@ type Host struct {
 	reminding *remind.Kit     // its tools
 	files     *attachment.Kit // nil where agents send none
 	feeds     *research.Reader
+	web       *research.Pages
+	drafts    *note.Notes
 	lurker    *spontaneity.Lurker
 	backup    *backup.Backup // nil when it is off
 	clock     *clock.Clock
@@ -204,6 +207,7 @@ func (h *Host) openMind(ctx context.Context) (err error) {
 	if err := h.openApprovals(ctx); err != nil {
 		return err
 	}
+	h.openNotes()
 	if err := h.openFiles(); err != nil {
 		return err
 	}

@@ -170,6 +170,7 @@ func (h *Host) readFeeds(ctx context.Context, t chat.Turn) (briefing.Errand, err
 		return briefing.Errand{}, companion.ErrNothing
 	}
 	t.Standing.Fall(chat.Foreign)
+	h.drafts.Read(t.ID, research.Sources(items)...)
 	return briefing.Errand{Prompt: briefing.ResearchPrompt, RSSItems: research.Block(items)}, err
 }
 

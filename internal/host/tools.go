@@ -23,6 +23,7 @@ func (h *Host) openBox() *tool.Box {
 	all = append(all, h.outbox.Tools()...)
 	all = append(all, h.files.Tools()...)
 	all = append(all, h.reminding.Tools()...)
+	all = append(all, h.noteTools()...)
 	all = append(all, h.history.Tools(h.outbox.Reply)...)
 	return tool.NewAskingBox(h.approvals.Asks, h.called, append(all, h.Options.Tools...)...)
 }

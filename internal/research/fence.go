@@ -13,6 +13,11 @@ import (
 //go:embed text/directive.md
 var directive string
 
+// pageDirective tells the same of a page.
+//
+//go:embed text/page.md
+var pageDirective string
+
 // The fence around an item. Its brackets occur in no text of a feed: Block takes them out.
 const (
 	openMark  = "⟪UNTRUSTED_EXTERNAL_ARTICLE index=%d⟫"
@@ -34,6 +39,19 @@ func Block(items []Item) string {
 		}
 		b.WriteString(closeMark)
 	}
+	return b.String()
+}
+
+// fence encloses a text that somebody wrote, with what is known of it on lines before it.
+func fence(known [][2]string, text string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n"+openMark+"\n", strings.TrimSpace(pageDirective), 1)
+	for _, line := range known {
+		if line[1] != "" {
+			fmt.Fprintf(&b, "%s: %s\n", line[0], unbracket.Replace(line[1]))
+		}
+	}
+	b.WriteString("\n" + unbracket.Replace(text) + "\n" + closeMark)
 	return b.String()
 }
 

@@ -83,7 +83,8 @@ var mayImport = map[string]string{
 	"attachment":  "chat setting tool",
 	"backup":      "process secret setting",
 	"remind":      "chat clock journal setting tool",
-	"research":    "egress setting",
+	"note":        "chat tool",
+	"research":    "chat egress setting tool",
 	"spontaneity": "chat kv setting",
 	"upkeep":      "setting",
 

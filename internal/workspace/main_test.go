@@ -28,6 +28,18 @@ func folders(t *testing.T) *Folders {
 // enter stands somewhere until the test ends.
 func enter(t *testing.T, f *Folders, ref Ref) *Stand {
 	t.Helper()
+	if ref.Notes {
+		dir, back, err := f.Lend(ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(dir, "notes", "_index.md"), "# Notes\n")
+		t.Cleanup(func() {
+			if err := back(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 	s, err := f.Enter(ref)
 	if err != nil {
 		t.Fatal(err)

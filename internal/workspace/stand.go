@@ -15,7 +15,7 @@ type Paths struct {
 	Work  string // where the agent stands; it stays from session to session
 	Tmp   string // TMPDIR of this session, removed with it
 	Home  string // HOME of this session, removed with it
-	Notes string // the agent workspace, shared by all
+	Notes string // the agent workspace, shared by all; for a session that may write notes, its own copy
 }
 
 // Stand is a session that stands in a workspace, until Leave. Safe for concurrent use.
@@ -35,7 +35,11 @@ func (f *Folders) Paths(ref Ref) (Paths, error) {
 		return Paths{}, err
 	}
 	tmp := filepath.Join(root, tmpDir, ref.Session)
-	return Paths{Root: root, Work: filepath.Join(root, workDir), Tmp: tmp, Home: tmp + ".home", Notes: f.notes}, nil
+	p := Paths{Root: root, Work: filepath.Join(root, workDir), Tmp: tmp, Home: tmp + ".home", Notes: f.notes}
+	if ref.Notes {
+		p.Notes = tmp + copyEnd
+	}
+	return p, nil
 }
 
 // Enter makes the places of a session. Its temporary folder and HOME are empty, whatever lay there. A session
@@ -69,6 +73,9 @@ func (s *Stand) furnish() error {
 			return err
 		}
 	}
+	if s.Ref.Notes && !s.folders.standing(s.Notes) {
+		return errors.New("this session was given no copy of the notes")
+	}
 	// Leave of another session may be taking tmp/ away in this moment.
 	s.folders.mu.Lock()
 	defer s.folders.mu.Unlock()
@@ -90,17 +97,25 @@ func (s *Stand) Leave() error {
 	if !s.folders.standing(s.Tmp) {
 		return nil
 	}
-	err := errors.Join(removeAll(s.Tmp), removeAll(s.Home))
-	s.folders.mu.Lock()
-	defer s.folders.mu.Unlock()
-	delete(s.folders.live, s.Tmp)
-	if no := os.Remove(filepath.Dir(s.Tmp)); no != nil && !isThere(no) && !errors.Is(no, fs.ErrNotExist) {
-		err = errors.Join(err, no)
-	}
-	if err != nil {
+	if err := s.folders.clear(s.Tmp, s.Home); err != nil {
 		return fmt.Errorf("leave workspace: %w", err)
 	}
 	return nil
+}
+
+// clear removes folders of a session, of which the first is marked as used, and the folder that holds them when
+// nothing else is in it.
+func (f *Folders) clear(dirs ...string) (err error) {
+	for _, dir := range dirs {
+		err = errors.Join(err, removeAll(dir))
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.live, dirs[0])
+	if no := os.Remove(filepath.Dir(dirs[0])); no != nil && !isThere(no) && !errors.Is(no, fs.ErrNotExist) {
+		err = errors.Join(err, no)
+	}
+	return err
 }
 
 // Sweep removes temporary folders that no session stands in: those of a program that was killed. It may run
@@ -112,6 +127,12 @@ func (f *Folders) Sweep() error {
 	}
 	var errs []error
 	for _, path := range sessions {
+		if strings.HasSuffix(path, copyEnd) {
+			if f.take(path) {
+				errs = append(errs, f.clear(path))
+			}
+			continue
+		}
 		if tmp := strings.TrimSuffix(path, ".home"); f.take(tmp) {
 			s := &Stand{Paths: Paths{Tmp: tmp, Home: tmp + ".home"}, folders: f}
 			errs = append(errs, s.Leave())

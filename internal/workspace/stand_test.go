@@ -176,8 +176,9 @@ func TestFiles(t *testing.T) {
 		{"AF-108 below", s, true, s.Work + "/memory.public.jsonl", refused, ""},
 		{"AF-108 tmp", s, true, s.Tmp + "/Reminders.jsonl", refused, ""},
 		{"AF-109 message", s, true, s.Notes + "/notes/x.md", refused, ok},
-		{"AF-109 research", research, true, s.Notes + "/notes/y.md", ok, ""},
-		{"research ending", research, true, s.Notes + "/notes/y.sh", refused, ok},
+		{"AF-109 research", research, true, research.Notes + "/notes/y.md", ok, ""},
+		{"research, the notes themselves", research, true, s.Notes + "/notes/y.md", refused, ""},
+		{"research ending", research, true, research.Notes + "/notes/y.sh", refused, ok},
 		{"write through", s, true, s.Work + "/other/x.md", refused, ""},
 		{"write sibling", s, true, other.Work + "/x.md", refused, ""},
 		{"write out", s, true, "/tmp/familiar-x.md", refused, ""},
@@ -260,5 +261,35 @@ func TestLeaveRemovesWhatAnAgentClosed(t *testing.T) {
 	}
 	if is(s.Home) || mode(t, outside) != 0o500 {
 		t.Error("HOME is still there, or a link was followed")
+	}
+}
+
+// The copy of the notes outlives the agent, so that somebody may look at what it wrote; a session without one that
+// would write notes is refused; what a crash left of one is swept away.
+func TestLend(t *testing.T) {
+	f := folders(t)
+	ref := Ref{Platform: "self", User: "bot", Session: "s1", Notes: true}
+	if _, err := f.Enter(ref); err == nil {
+		t.Fatal("entered without a copy")
+	}
+	dir, back, err := f.Lend(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.Lend(ref); err == nil {
+		t.Error("two copies for one session")
+	}
+	s, err := f.Enter(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(s.Notes, "notes", "a.md"), "a")
+	if err := errors.Join(f.Sweep(), s.Leave(), f.Sweep()); err != nil || s.Notes != dir || !is(filepath.Join(dir, "notes", "a.md")) {
+		t.Error(s.Notes, dir, err)
+	}
+	old := filepath.Join(filepath.Dir(dir), "s0.notes")
+	put(t, filepath.Join(old, "notes", "a.md"), "a")
+	if err := errors.Join(back(), f.Sweep()); err != nil || is(dir) || is(old) || is(filepath.Dir(dir)) {
+		t.Error("left behind:", err)
 	}
 }

@@ -34,9 +34,10 @@ var system = []string{
 // runs under the same user.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
-// Walls are what exists for an agent that stands here: its own folders, the agent workspace (to write only if the
-// session may), what programs need of the machine, and read, the further files and folders that this agent
-// needs, such as its own program. A folder that holds workspaces or what else is guarded is left out of it.
+// Walls are what exists for an agent that stands here: its own folders, the agent workspace to read (or nothing but its
+// own copy of it, to write, if the session may write notes), what programs need of the machine, and read, the further
+// files and folders that this agent needs, such as its own program. A folder that holds workspaces or what else is
+// guarded is left out of it.
 func (s *Stand) Walls(read ...string) *process.Walls {
 	w := &process.Walls{Write: append([]string{s.Work, s.Tmp, s.Home}, devices...)}
 	for _, path := range slices.Concat(programs, system, read) {

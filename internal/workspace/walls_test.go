@@ -57,7 +57,7 @@ func TestWalls(t *testing.T) {
 	research := enter(t, f, Ref{Platform: "self", User: "bot", Session: "s", Notes: true})
 	for _, path := range []string{
 		group.Root + "/memory.private.jsonl", private.Home + "/.history", private.Tmp + "/x",
-		other.Root + "/memory.public.jsonl", other.Work + "/x",
+		other.Root + "/memory.public.jsonl", other.Work + "/x", root + "/data/notes-waiting/sess_1/notes/a.md",
 	} {
 		put(t, path, "SECRET")
 	}
@@ -72,7 +72,15 @@ func TestWalls(t *testing.T) {
 		{group, "cat $NOTES/notes/_index.md", true},
 		{group, "cat /etc/hosts /etc/passwd /etc/resolv.conf; echo > /dev/null; head -c 1 /dev/urandom > x", true},
 		{group, "echo x > $NOTES/notes/x.md", false},
-		{research, "echo x > $NOTES/notes/x.md", true},
+		{research, "echo x > $NOTES/notes/x.md && cat $NOTES/notes/_index.md", true},
+		{research, "echo x > " + group.Notes + "/notes/y.md", false}, // the notes themselves
+		{research, "echo x >> " + group.Notes + "/notes/_index.md", false},
+		{research, "rm " + group.Notes + "/notes/_index.md", false},
+		{research, "ln " + group.Notes + "/notes/_index.md $NOTES/notes/z.md", false},
+		{research, "cat " + root + "/data/notes-waiting/sess_1/notes/a.md", false},
+		{group, "cat " + root + "/data/notes-waiting/sess_1/notes/a.md", false}, // a draft
+		{group, "ls " + root + "/data/notes-waiting", false},
+		{group, "cat " + research.Notes + "/notes/x.md", false},
 		{group, "cat $ROOT/memory.private.jsonl", false},
 		{group, "cat " + private.Home + "/.history", false},
 		{group, "cat " + private.Tmp + "/x", false},

@@ -11,7 +11,7 @@ type Ref struct {
 	Platform string
 	User     string // the raw id, as the platform spells it
 	Session  string // the session that stands there; its temporary folder and HOME go with it
-	Notes    bool   // this session may write the shared agent workspace
+	Notes    bool   // this session may write notes: in a copy of the agent workspace that is its own
 }
 
 // Key is the workspace's name in logs and audit.

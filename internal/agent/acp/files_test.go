@@ -45,12 +45,20 @@ func TestFiles(t *testing.T) {
 		{"AF-108 a memory file", false, script.File{Path: homes[0] + "/memory.public.jsonl", Content: "x"}, `-32600`},
 		{"AF-108 one of that name", false, script.File{Path: work + "/memory.public.jsonl", Content: "x"}, `-32600`},
 		{"AF-109 notes, by a message session", false, script.File{Path: f.Notes() + "/notes/a.md", Content: "x"}, `-32600`},
-		{"AF-109 notes, by a session that may", true, script.File{Path: f.Notes() + "/notes/a.md", Content: "x"}, `{}`},
+		{"the notes themselves, by a session that writes notes", true, script.File{Path: f.Notes() + "/notes/a.md", Content: "x"}, `-32600`},
+		{"AF-109 notes, by a session that may", true, script.File{Path: "COPY/notes/a.md", Content: "x"}, `{}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := scripted(t, quick(), says(script.Step{FS: &c.file}), func(d *Deps) { d.Enter = f.Enter })
 			o := opening("123")
-			o.Workspace.Notes = c.notes
+			if o.Workspace.Notes = c.notes; c.notes {
+				dir, back, err := f.Lend(o.Workspace)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = back() })
+				c.file.Path = strings.Replace(c.file.Path, "COPY", dir, 1)
+			}
 			if said := ask(t, open(t, a, o), "go").Said(); !strings.Contains(said, c.want) {
 				t.Errorf("answered %s, want %s", said, c.want)
 			}

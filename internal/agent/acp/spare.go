@@ -157,7 +157,7 @@ func (s *session) adjust(ctx context.Context, was, o agent.Opening) error {
 // following returns what follows a session: another process for the same workspace, which spoke last. nil when none
 // is kept waiting.
 func (a *Agent) following(o agent.Opening) func(context.Context) {
-	if a.warm == 0 || o.Tools == nil {
+	if a.warm == 0 || o.Tools == nil || o.Workspace.Notes { // a copy of the notes is made when the session begins
 		return nil
 	}
 	key, tools, model := keyOf(o.Workspace, o.At), o.Tools.Tools(), o.Model

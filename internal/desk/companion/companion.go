@@ -25,7 +25,7 @@ type Desk struct {
 	talks talks
 }
 
-// Deps is what the desk works with. All are needed, except Audit, Session and Ask.
+// Deps is what the desk works with. All are needed, except Audit, Notes, Session and Ask.
 type Deps struct {
 	Agent   agent.Agent
 	Model   func(chat.SessionType, chat.Event) string // "" leaves the agent's own choice
@@ -39,6 +39,8 @@ type Deps struct {
 
 	// Errand returns what a session is told that nobody's message began; ErrNothing where there is none.
 	Errand func(context.Context, chat.Turn) (briefing.Errand, error)
+	// Notes lends a session that may write notes what it writes them in; needed where there are such sessions.
+	Notes func(ctx context.Context, t chat.Turn, session string) (Notebook, error)
 	// Session returns the id for a turn's tool session, that of an agent that waits for it where there is one; nil
 	// makes a new id for each.
 	Session func(chat.Turn) string
@@ -60,6 +62,14 @@ type Deps struct {
 // New makes the desk.
 func New(deps Deps) *Desk {
 	return &Desk{deps: deps, talks: talks{at: map[chat.TurnID]talk{}}}
+}
+
+// Notebook is what a session writes notes in.
+type Notebook interface {
+	// Wrote reports whether there is a new note by now.
+	Wrote() bool
+	// Close ends the writing, when the agent is gone. err is what the turn ended with.
+	Close(err error)
 }
 
 // errLoop is the cause of a turn whose agent called one tool again and again.

@@ -19,7 +19,7 @@ type kind struct {
 
 // The tools of sessions that speak to nobody, beyond which they have none.
 var (
-	researchTools = []string{"read-page", "write-note"}
+	researchTools = []string{"read-page", "read-note", "write-note"}
 	upkeepTools   = []string{"memory-save", "memory-search", "memory-patch"}
 )
 
@@ -41,11 +41,13 @@ func kindOf(t chat.SessionType) kind {
 // ErrNothing is what Errand returns where there is nothing to do after all. The turn ends well, without an agent.
 var ErrNothing = errors.New("there is nothing to do")
 
-// toolsFor are the tools of a session.
-func (d *Desk) toolsFor(t chat.SessionType) []string {
-	k := kindOf(t)
-	if k.tools == nil {
-		return d.deps.Tools
+// ToolsOf are the tools of a session of a type, where conversations have those of talk.
+func ToolsOf(t chat.SessionType, talk []string) []string {
+	if k := kindOf(t); k.tools != nil {
+		return slices.Clone(k.tools)
 	}
-	return slices.Clone(k.tools)
+	return talk
 }
+
+// WritesNotes reports whether a session of a type does.
+func WritesNotes(t chat.SessionType) bool { return kindOf(t).notes }

@@ -51,6 +51,16 @@ func (s told) Prompt(ctx context.Context, t chat.Turn, blocks []agent.Block, w a
 	return s.Session.Prompt(ctx, t, blocks, w)
 }
 
+// book is a notebook in which somebody has written, or not.
+type book struct {
+	written bool
+	closed  int
+	err     error
+}
+
+func (b *book) Wrote() bool     { return b.written }
+func (b *book) Close(err error) { b.closed++; b.err = err }
+
 // AF-168: a lurk session has the normal prompt. The others have their own prompt, tools, and way to succeed.
 func TestSessionTypes(t *testing.T) {
 	say, hello := steps(script.Step{Say: "words"}), steps(reply("hi"))
@@ -68,7 +78,7 @@ func TestSessionTypes(t *testing.T) {
 		{chat.SpontaneousSession, []script.Turn{say, hello}, 2, "", conversation, false, "of your own accord"},
 		{chat.SpontaneousSession, []script.Turn{say, say}, 2, "without a reply", conversation, false, "of your own accord"},
 		{chat.ReminderSession, []script.Turn{say, hello}, 2, "", conversation, false, "They asked you to remind them"},
-		{chat.ResearchSession, []script.Turn{say}, 1, "", nil, true, "$AGENT_WORKSPACE"},
+		{chat.ResearchSession, []script.Turn{say, say}, 2, "", nil, true, "$AGENT_WORKSPACE"},
 		{chat.UpkeepSession, []script.Turn{say}, 1, "", nil, false, "You tidy what"},
 		{chat.UpkeepSession, []script.Turn{steps(script.Step{End: agent.MaxTokens})}, 1, "max_tokens", nil, false, "You tidy what"},
 		{chat.UpkeepSession, []script.Turn{steps(script.Step{Fail: "gone"})}, 1, "gone", nil, false, "You tidy what"},
@@ -76,6 +86,7 @@ func TestSessionTypes(t *testing.T) {
 		r := open(t, c.turns...)
 		o := &opened{Agent: r.agent}
 		r.deps.Agent = o
+		r.deps.Notes = func(context.Context, chat.Turn, string) (Notebook, error) { return &book{}, nil }
 		r.deps.Errand = func(_ context.Context, t chat.Turn) (briefing.Errand, error) {
 			return briefing.Errand{Prompt: map[chat.SessionType]string{chat.SpontaneousSession: briefing.SpontaneousPrompt,
 				chat.ReminderSession: briefing.ReminderPrompt, chat.ResearchSession: briefing.ResearchPrompt,
@@ -106,13 +117,47 @@ func TestNothingToDo(t *testing.T) {
 	o := &opened{Agent: r.agent}
 	r.deps.Agent = o
 	for _, fail := range []error{ErrNothing, errors.New("disk")} {
+		b := &book{}
+		r.deps.Notes = func(context.Context, chat.Turn, string) (Notebook, error) { return b, nil }
 		r.deps.Errand = func(context.Context, chat.Turn) (briefing.Errand, error) { return briefing.Errand{}, fail }
 		_, err := r.Attend(t.Context(), wake(chat.ResearchSession))
-		if (err == nil) != errors.Is(fail, ErrNothing) || len(o.all) != 0 {
-			t.Errorf("%v: %v, %d sessions", fail, err, len(o.all))
+		if (err == nil) != errors.Is(fail, ErrNothing) || len(o.all) != 0 || b.closed != 1 || !errors.Is(b.err, fail) {
+			t.Errorf("%v: %v, %d sessions, the notebook: %+v", fail, err, len(o.all), b)
 		}
 	}
 }
+
+// A session that should write a note is asked for it once more where there is none, and never where there is one. Its
+// notebook is closed when its agent has gone.
+func TestANoteIsAskedForOnceMore(t *testing.T) {
+	say := steps(script.Step{Say: "words"})
+	for written, prompts := range map[bool]int{true: 1, false: 2} {
+		r := open(t, say, say)
+		o, b := &opened{Agent: r.agent}, &book{written: written}
+		r.deps.Agent = o
+		closed := -1
+		r.deps.Errand = func(context.Context, chat.Turn) (briefing.Errand, error) {
+			return briefing.Errand{Prompt: briefing.ResearchPrompt}, nil
+		}
+		r.deps.Notes = func(context.Context, chat.Turn, string) (Notebook, error) {
+			return closing{b, func() { closed = r.agent.closed }}, nil
+		}
+		res, err := r.Attend(t.Context(), wake(chat.ResearchSession))
+		if err != nil || len(o.told) != prompts || res.Retried != (prompts == 2) || b.closed != 1 || closed != 1 {
+			t.Errorf("written %v: %v, %d prompts, %+v, %d sessions closed before it", written, err, len(o.told), b, closed)
+		}
+		if prompts == 2 && (!strings.Contains(o.told[1], "there is no new note") || strings.Contains(o.told[1], "send-reply")) {
+			t.Error(o.told[1])
+		}
+	}
+}
+
+type closing struct {
+	*book
+	seen func()
+}
+
+func (c closing) Close(err error) { c.seen(); c.book.Close(err) }
 
 // What comes by itself waits neither behind a person's talk nor before it.
 func TestRoomsOfTheirOwn(t *testing.T) {

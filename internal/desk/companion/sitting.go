@@ -23,13 +23,14 @@ type sitting struct {
 	request briefing.Request
 	source  string // what decided on yolo
 	watch   *watcher
+	book    Notebook // nil where no notes are written
 	res     desk.Result
 }
 
 func (d *Desk) sit(ctx context.Context, t chat.Turn, ev chat.Event, looping func()) *sitting {
 	session := d.session(t)
 	what := t.SessionType()
-	s := &sitting{Desk: d, turn: t, kind: kindOf(what), seat: d.deps.Box.Seat(session, d.toolsFor(what), func(string) { looping() })}
+	s := &sitting{Desk: d, turn: t, kind: kindOf(what), seat: d.deps.Box.Seat(session, ToolsOf(what, d.deps.Tools), func(string) { looping() })}
 	s.request = briefing.Request{Turn: t, Session: session, Agent: d.deps.Agent.Name(), Model: d.deps.Model(what, ev), Notes: s.kind.notes}
 	s.request.Yolo, s.source = d.deps.Yolo(ev)
 	s.res = desk.Result{Session: session, Agent: s.request.Agent, Model: s.request.Model}
@@ -45,9 +46,15 @@ func (d *Desk) session(t chat.Turn) string {
 }
 
 // run opens the agent's session, prompts it, and once more when it ended its turn without a word.
-func (s *sitting) run(ctx context.Context) (desk.Result, error) {
+func (s *sitting) run(ctx context.Context) (_ desk.Result, err error) {
 	s.seat.Begin(ctx, s.turn)
 	defer s.seat.End()
+	if s.kind.notes {
+		if s.book, err = s.deps.Notes(ctx, s.turn, s.seat.Session()); err != nil {
+			return s.res, err
+		}
+		defer func() { s.book.Close(err) }()
+	}
 	errand, err := s.errand(ctx)
 	if err != nil {
 		return s.res, err
@@ -77,7 +84,7 @@ func (s *sitting) run(ctx context.Context) (desk.Result, error) {
 	if err == nil && stop == agent.EndTurn && !s.done() {
 		stop, err = s.again(ctx, session)
 	}
-	if err == nil && (s.answered() || stop == agent.EndTurn && s.done()) {
+	if err == nil && (s.answered() || stop == agent.EndTurn && !s.kind.answers) {
 		return s.res, nil
 	}
 	return s.res, verdict(stop, err)
@@ -110,11 +117,15 @@ func (s *sitting) opening() agent.Opening {
 	return o
 }
 
-// again is the one retry of a turn that ended without a reply, on the same session.
+// again is the one retry of a turn that ended without a reply, or without the note that it was for, on the same session.
 func (s *sitting) again(ctx context.Context, session agent.Session) (agent.StopReason, error) {
 	s.res.Retried = true
-	s.note(audit.RetryTriggered{RetryCount: 1, MaxRetries: 1, Reason: "no_reply_sent"})
-	blocks, err := s.deps.Briefer.Retry(s.request, s.watch.refused)
+	prompt, reason := briefing.RetryPrompt, "no_reply_sent"
+	if s.kind.notes {
+		prompt, reason = briefing.RetryNotePrompt, "no_note_written"
+	}
+	s.note(audit.RetryTriggered{RetryCount: 1, MaxRetries: 1, Reason: reason})
+	blocks, err := s.deps.Briefer.Retry(s.request, prompt, s.watch.refused)
 	if err != nil {
 		return "", fmt.Errorf("brief the agent again: %w", err)
 	}
@@ -135,7 +146,15 @@ func (s *sitting) prompt(ctx context.Context, session agent.Session, blocks []ag
 }
 
 // done reports whether a session whose agent ended its turn has done what it was for.
-func (s *sitting) done() bool { return !s.kind.answers || s.answered() }
+func (s *sitting) done() bool {
+	switch {
+	case s.kind.notes:
+		return s.book.Wrote()
+	case s.kind.answers:
+		return s.answered()
+	}
+	return true
+}
 
 // answered reports whether the person has seen anything.
 func (s *sitting) answered() bool { return s.deps.Deeds(s.turn).Any() }
