@@ -54,7 +54,7 @@ func TestMistakes(t *testing.T) {
 		{"a required value from a variable that is not set", "bot: {name: \"${NOPE}\"}\n", []string{"bot.name: is required; the variable NOPE is not set"}},
 		{"a value from a variable that is not set", "outbox: {overflow: \"${NOPE}\"}\n", []string{`outbox.overflow: "" is not one of ["split" "truncate"]; the variable NOPE is not set`}},
 		{"a secret from a variable that is not set", "platforms: {web: {}, misskey: {host: a, token: env:NOPE}}\n", []string{
-			"platforms.misskey.enabled: is not in this build", "platforms.misskey.token: is required; the variable NOPE is not set"}},
+			"platforms.misskey.token: is required; the variable NOPE is not set"}},
 		{"a key that comes twice, and more", "bot: {name: a, name: b}\nacess: {}\nserver: {port: x}\n", []string{
 			"config.yaml:2:16: name: duplicate key", "config.yaml:3:1: acess: unknown key", `config.yaml:4:16: server.port: "x" is not`}},
 		{"a login in the address of the backup", "gitBackup: {remoteUrl: \"https://a:b@example.org/x.git\"}\n", []string{"gitBackup.remoteUrl: holds a login"}},
@@ -84,12 +84,12 @@ func TestVersion(t *testing.T) {
 
 func TestNotInThisBuild(t *testing.T) {
 	for _, yaml := range []string{
-		"platforms: {web: {}, misskey: {host: a, token: x}}", "platforms: {web: {}, telegram: {}}",
+		"platforms: {web: {}, telegram: {}}",
 		"llm: {triageModel: x}", "llm: {subagents: {}}", "gitBackup: {enabled: true, remoteUrl: a}", "store: {url: \"sqlite:\"}",
 		"companion: {selfResearch: {enabled: true, model: x, rssFeeds: [{url: \"https://example.org/\"}]}}",
 		"companion: {memoryMaintenance: {enabled: true}}", "companion: {reminders: {enabled: true}}",
 		"agent: {externalSkills: [{repo: a/b, skill: c}]}", "agent: {autoApproveSkills: [a]}", "agent: {gitCredential: {enabled: true}}",
-		"platforms: {web: {}, misskey: {enabled: false, spontaneousPost: {enabled: true}}}", "access: {allowedUsers: []}",
+		"access: {allowedUsers: []}",
 		"bot: {desk: steward}", "bot: {desk: workbench}",
 	} {
 		_, err := load(t, "version: 1\n"+yaml+"\n")

@@ -27,7 +27,6 @@ var (
 	// laterSwitches are keys that this build reads and checks as all others, and of what it cannot do yet: switched on,
 	// or filled in where they are lists, they are refused. Whoever builds the part takes its line out.
 	laterSwitches = []string{
-		"platforms.misskey.enabled", "platforms.misskey.spontaneousPost.enabled",
 		"companion.selfResearch.enabled", "companion.memoryMaintenance.enabled", "companion.reminders.enabled",
 		"agent.externalSkills", "agent.autoApproveSkills", "agent.gitCredential.enabled",
 		"gitBackup.enabled",

@@ -5,9 +5,11 @@ import (
 	"net/http"
 
 	"familiar/internal/chat"
+	"familiar/internal/kv"
 	"familiar/internal/login"
 	"familiar/internal/platform"
 	"familiar/internal/platform/discord"
+	"familiar/internal/platform/misskey"
 	"familiar/internal/platform/web"
 )
 
@@ -31,6 +33,14 @@ func (h *Host) openPlatforms(ctx context.Context) (map[string]platform.Platform,
 	}
 	if cfg := h.cfg.Platforms.Discord; cfg.Enabled {
 		bot := discord.New(cfg.Config, discord.Deps{Log: h.log.With("module", "Discord"), Version: h.Version})
+		on[bot.Name()] = bot
+	}
+	if cfg := h.cfg.Platforms.Misskey; cfg.Enabled {
+		store, err := kv.NewSQLite(ctx, h.db, h.now)
+		if err != nil {
+			return nil, err
+		}
+		bot := misskey.New(cfg.Config, misskey.Deps{Log: h.log.With("module", "Misskey"), Store: store})
 		on[bot.Name()] = bot
 	}
 	if h.cfg.Platforms.Webhook.Enabled {

@@ -46,7 +46,7 @@ var mayImport = map[string]string{
 
 	// Adapters hang off their seam, and know no other.
 	"platform/discord": "chat egress platform secret setting",
-	"platform/misskey": "secret setting",
+	"platform/misskey": "chat egress kv platform secret setting",
 	"platform/web":     "answer chat platform setting sqlite",
 	"platform/webhook": "answer chat markup platform secret setting sqlite",
 	"agent/loop":       "agent chat llm setting tool toolclient",
@@ -108,6 +108,7 @@ var mayImport = map[string]string{
 
 	// A network of our own, for tests and for trying things out.
 	"platform/discord/discordtest": "",
+	"platform/misskey/misskeytest": "",
 }
 
 // foreign says who may use a module that is not ours. One kind of work has one engine, behind one package.

@@ -1,5 +1,3 @@
-// Package misskey is an account on one Misskey instance. So far it holds the settings alone; a configuration that
-// switches them on is refused until the platform is there.
 package misskey
 
 import (

@@ -1,0 +1,216 @@
+package misskeytest
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+//go:embed me.json
+var meDetailed []byte
+
+// refusal is an error of the API.
+type refusal struct {
+	status int
+	code   string
+}
+
+func (r refusal) Error() string { return r.code }
+
+func no(code string) error { return refusal{http.StatusBadRequest, code} }
+
+// endpoint does one call for the bot; no answer is 204.
+type endpoint func(in *Instance, params json.RawMessage) (answer json.RawMessage, err error)
+
+// endpoints are what the bot may call.
+var endpoints = map[string]endpoint{
+	"i":                            (*Instance).whoAmI,
+	"emojis":                       (*Instance).listEmojis,
+	"notes/create":                 (*Instance).createNote,
+	"notes/show":                   (*Instance).showNote,
+	"notes/delete":                 (*Instance).deleteNote,
+	"notes/reactions/create":       (*Instance).reactToNote,
+	"notes/children":               (*Instance).listReplies,
+	"notes/replies":                (*Instance).listReplies,
+	"notes/conversation":           (*Instance).listAncestors,
+	"notes/mentions":               (*Instance).listMentions,
+	"notes/search":                 (*Instance).searchNotes,
+	"users/notes":                  (*Instance).listNotesOf,
+	"chat/history":                 (*Instance).listChats,
+	"chat/messages/create-to-user": (*Instance).createChat,
+	"chat/messages/delete":         (*Instance).deleteChat,
+	"chat/messages/react":          (*Instance).reactToChat,
+	"chat/messages/show":           (*Instance).showChat,
+	"chat/messages/user-timeline":  (*Instance).listChat,
+	"drive/files/delete":           (*Instance).deleteFile,
+}
+
+// Handler answers the API, the stream and the files.
+func (in *Instance) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /api/{path...}", in.serveCall)
+	mux.HandleFunc("GET /streaming", in.serveStream)
+	mux.HandleFunc("GET /files/{id}", in.serveFile)
+	return mux
+}
+
+func (in *Instance) serveCall(w http.ResponseWriter, r *http.Request) {
+	path := r.PathValue("path")
+	plan := in.planned(path)
+	var answer json.RawMessage
+	var err error
+	if plan == nil || plan.Done || plan.Status == 0 && !plan.Hang && !plan.Break {
+		answer, err = in.do(path, r)
+	} else {
+		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, 64<<20)) // a broken connection says so by itself
+	}
+	if plan != nil && in.misbehave(w, r, *plan) {
+		return
+	}
+	var refused refusal
+	switch {
+	case errors.As(err, &refused):
+		send(w, refused.status, mustJSON(map[string]map[string]string{"error": {"code": refused.code, "message": "Refused: " + refused.code,
+			"id": "00000000-0000-0000-0000-000000000000"}}))
+	case err != nil:
+		send(w, http.StatusBadRequest, mustJSON(map[string]map[string]string{"error": {"code": "INVALID_PARAM", "message": err.Error(),
+			"id": "00000000-0000-0000-0000-000000000000"}}))
+	case len(answer) == 0:
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		send(w, http.StatusOK, answer)
+	}
+}
+
+func send(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // whoever went away needs no answer
+}
+
+// planned counts a call and takes its plan, if there is one.
+func (in *Instance) planned(path string) *Misbehaviour {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.calls[path]++
+	plans := in.plans[path]
+	if len(plans) == 0 {
+		return nil
+	}
+	in.plans[path] = plans[1:]
+	return &plans[0]
+}
+
+// misbehave carries a plan out, and reports whether that was the answer.
+func (in *Instance) misbehave(w http.ResponseWriter, r *http.Request, plan Misbehaviour) bool {
+	if plan.Wait > 0 || plan.Hang {
+		wait := time.NewTimer(plan.Wait)
+		defer wait.Stop()
+		elapsed := wait.C
+		if plan.Hang {
+			elapsed = nil
+		}
+		select {
+		case <-elapsed:
+		case <-r.Context().Done():
+			return true
+		case <-in.done:
+			return true
+		}
+	}
+	switch {
+	case plan.Break:
+		panic(http.ErrAbortHandler)
+	case plan.Status == 0:
+		return false
+	}
+	for name, values := range plan.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(plan.Status)
+	_, _ = io.WriteString(w, plan.Body) // whoever went away needs no answer
+	return true
+}
+
+// do reads a call, holds it and its answer against the published shapes, and does it.
+func (in *Instance) do(path string, r *http.Request) (json.RawMessage, error) {
+	if path == "drive/files/create" {
+		return in.upload(r)
+	}
+	call, ok := endpoints[path]
+	if !ok {
+		in.complain("%s is no endpoint of the API", path)
+		return nil, refusal{http.StatusNotFound, "NO_SUCH_ENDPOINT"}
+	}
+	raw, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	if err != nil {
+		return nil, err
+	}
+	var params map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &params); err != nil || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		in.complain("%s: the request is no JSON object: %v", path, err)
+		return nil, no("INVALID_PARAM")
+	}
+	var token string
+	_ = json.Unmarshal(params["i"], &token) // what is no text is no token
+	delete(params, "i")
+	if err := in.admit(token); err != nil {
+		return nil, err
+	}
+	raw = mustJSON(params)
+	if err := check("request", path, raw); err != nil {
+		in.complain("%s: the request has not the published shape: %v", path, err)
+		return nil, no("INVALID_PARAM")
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	answer, err := call(in, raw)
+	if err == nil && len(answer) > 0 {
+		if wrong := check("answer", path, answer); wrong != nil {
+			in.fault("%s: the fake's own answer has not the published shape: %v", path, wrong)
+		}
+	}
+	return answer, err
+}
+
+func (in *Instance) admit(token string) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	switch {
+	case token == "":
+		return refusal{http.StatusUnauthorized, "CREDENTIAL_REQUIRED"}
+	case token != Token || in.revoked:
+		return refusal{http.StatusForbidden, "AUTHENTICATION_FAILED"}
+	}
+	return nil
+}
+
+func (in *Instance) complain(format string, of ...any) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.fault(format, of...)
+}
+
+func (in *Instance) whoAmI(json.RawMessage) (json.RawMessage, error) {
+	var me map[string]json.RawMessage
+	if err := json.Unmarshal(meDetailed, &me); err != nil {
+		return nil, fmt.Errorf("read me.json: %w", err)
+	}
+	var shown map[string]json.RawMessage
+	if err := json.Unmarshal(mustJSON(in.me), &shown); err != nil {
+		return nil, err
+	}
+	for key, value := range shown {
+		me[key] = value
+	}
+	return mustJSON(me), nil
+}
+
+func (in *Instance) listEmojis(json.RawMessage) (json.RawMessage, error) {
+	return mustJSON(map[string][]Emoji{"emojis": in.emojis}), nil
+}

@@ -1,0 +1,171 @@
+package misskeytest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/coder/websocket"
+)
+
+// stream is one connection of a client.
+type stream struct {
+	conn  *websocket.Conn
+	out   chan []byte
+	deaf  atomic.Bool
+	stop  context.CancelFunc
+	mu    sync.Mutex
+	names map[string]bool // the client's names for its subscriptions of the channel main
+}
+
+// asked is what a client says.
+type asked struct {
+	Type string `json:"type"`
+	Body struct {
+		Channel string `json:"channel"`
+		ID      string `json:"id"`
+		Pong    bool   `json:"pong"`
+	} `json:"body"`
+}
+
+func (in *Instance) serveStream(w http.ResponseWriter, r *http.Request) {
+	if plan := in.planned("streaming"); plan != nil && in.misbehave(w, r, *plan) {
+		return
+	}
+	if err := in.admit(r.URL.Query().Get("i")); err != nil {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	defer cancel()
+	s := &stream{out: make(chan []byte, 10_000), stop: cancel, names: map[string]bool{}}
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true,
+		OnPingReceived: func(context.Context, []byte) bool { return !s.deaf.Load() }})
+	if err != nil {
+		return
+	}
+	s.conn = conn
+	in.works.Add(1)
+	defer in.works.Done()
+	in.mu.Lock()
+	in.streams[s] = true
+	in.change()
+	in.mu.Unlock()
+	var writer sync.WaitGroup
+	writer.Go(func() { s.write(ctx) })
+	in.listenTo(ctx, s)
+	cancel()
+	writer.Wait()
+	_ = conn.CloseNow() // it may be closed already
+	in.mu.Lock()
+	delete(in.streams, s)
+	in.change()
+	in.mu.Unlock()
+}
+
+func (s *stream) write(ctx context.Context) {
+	for {
+		select {
+		case text := <-s.out:
+			if s.deaf.Load() {
+				continue
+			}
+			if s.conn.Write(ctx, websocket.MessageText, text) != nil {
+				s.stop()
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// listenTo takes what a client says until it goes.
+func (in *Instance) listenTo(ctx context.Context, s *stream) {
+	for {
+		_, raw, err := s.conn.Read(ctx)
+		if err != nil {
+			return
+		}
+		var said asked
+		switch text := string(raw); {
+		case text == "h" || text == "ping": // a client shows that it lives
+		case json.Unmarshal(raw, &said) != nil:
+			in.complain("the stream: %q is no message", text)
+		case said.Type == "connect" && said.Body.Channel == "main" && said.Body.ID != "":
+			s.mu.Lock()
+			s.names[said.Body.ID] = true
+			s.mu.Unlock()
+			if said.Body.Pong {
+				s.out <- mustJSON(map[string]any{"type": "connected", "body": map[string]string{"id": said.Body.ID}})
+			}
+		case said.Type == "disconnect":
+			s.mu.Lock()
+			delete(s.names, said.Body.ID)
+			s.mu.Unlock()
+		default:
+			in.complain("the stream: a message of the type %q, channel %q", said.Type, said.Body.Channel)
+		}
+	}
+}
+
+// publish sends an event of the channel main to everybody who subscribed.
+func publishTo[T any](in *Instance, kind string, body T) {
+	raw := mustJSON(body)
+	if err := check("event", kind, raw); err != nil {
+		in.fault("the fake's own event %s has not the published shape: %v", kind, err)
+	}
+	if in.mute {
+		return
+	}
+	for s := range in.streams {
+		s.mu.Lock()
+		for name := range s.names {
+			s.out <- mustJSON(map[string]any{"type": "channel", "body": map[string]any{"id": name, "type": kind, "body": json.RawMessage(raw)}})
+		}
+		s.mu.Unlock()
+	}
+}
+
+func (in *Instance) publish(kind string, body any) { publishTo(in, kind, body) }
+
+// Send says something on every stream, whatever it is.
+func (in *Instance) Send(text string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for s := range in.streams {
+		s.out <- []byte(text)
+	}
+}
+
+// Streams returns how many streams are open, and subscribed to what concerns the bot.
+func (in *Instance) Streams() (n int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for s := range in.streams {
+		s.mu.Lock()
+		n += min(len(s.names), 1)
+		s.mu.Unlock()
+	}
+	return n
+}
+
+// Drop breaks every stream.
+func (in *Instance) Drop() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for s := range in.streams {
+		s.stop()
+	}
+}
+
+// Deafen lets every open stream answer nothing any more, without closing it.
+func (in *Instance) Deafen() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for s := range in.streams {
+		s.deaf.Store(true)
+	}
+}

@@ -1,0 +1,206 @@
+package misskey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"familiar/internal/chat"
+	"familiar/internal/platform"
+)
+
+// Run learns who we are, listens on the stream until ctx ends or the stream is lost, and hands in, before all else,
+// what was said while nobody listened. When it returns, nothing of the connection is left; whoever keeps the platform
+// runs it again, and nobody else does.
+func (m *Misskey) Run(ctx context.Context, hear chat.Hear, up func()) error {
+	defer m.api.idle()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	if err := m.begin(fail); err != nil {
+		return err
+	}
+	defer m.end()
+	err := m.listen(ctx, hear, up)
+	switch cause := context.Cause(ctx); {
+	case ctx.Err() == nil:
+		return err
+	case errors.Is(cause, context.Canceled):
+		return nil
+	default:
+		return cause
+	}
+}
+
+func (m *Misskey) begin(fail context.CancelCauseFunc) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		return platform.Fatal{Err: errors.New("the platform misskey runs already")}
+	}
+	m.fail = fail
+	return nil
+}
+
+func (m *Misskey) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = nil
+}
+
+// abort ends the run when something showed that it cannot go on, as a token that was revoked.
+func (m *Misskey) abort(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		m.fail(err)
+	}
+}
+
+func (m *Misskey) listen(ctx context.Context, hear chat.Hear, up func()) error {
+	if err := m.meet(ctx); err != nil {
+		return err
+	}
+	if err := m.since.load(ctx, m.self().key()); err != nil {
+		return err
+	}
+	s, err := dial(ctx, m.api)
+	if err != nil {
+		return err
+	}
+	defer s.dispose()
+	if err := s.subscribe(ctx); err != nil {
+		return err
+	}
+	up()
+	l := &listener{Misskey: m, hear: hear}
+	l.catchUp(ctx)
+	s.start(ctx, m.beat)
+	defer l.keep(ctx)
+	return l.follow(ctx, s)
+}
+
+// meet asks the instance who we are.
+func (m *Misskey) meet(ctx context.Context) error {
+	u, err := call[user](ctx, m.api, "i", nothing{})
+	if err != nil {
+		err = judge(err, false)
+		if is(err, "PERMISSION_DENIED") {
+			err = platform.Fatal{Err: err}
+		}
+		return fmt.Errorf("ask the instance who we are: %w", err)
+	}
+	if !anID.MatchString(u.ID) || u.Username == "" {
+		return errors.New("ask the instance who we are: the answer names no account; is platforms.misskey.host an instance of Misskey?")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.me = account{ID: u.ID, Username: u.Username, Name: u.Name.V, Host: m.cfg.Host}
+	return nil
+}
+
+// listener hands in what one run hears, one thing after the other.
+type listener struct {
+	*Misskey
+	hear chat.Hear
+	busy bool // something was refused for now, so what is missing is fetched again
+}
+
+// again is how long what was refused for now waits.
+const again = 30 * time.Second
+
+// follow hands in what comes until the stream ends.
+func (l *listener) follow(ctx context.Context, s *stream) error {
+	retry := time.NewTicker(again)
+	defer retry.Stop()
+	for {
+		select {
+		case f := <-s.frames:
+			l.take(ctx, f)
+		case c := <-l.late:
+			l.takeChat(ctx, c)
+		case <-retry.C:
+			if l.busy {
+				l.catchUp(ctx)
+			}
+			l.keep(ctx)
+		case <-s.ended:
+			return s.err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// take hands in what one frame says. What cannot be understood is left out and never ends the run.
+func (l *listener) take(ctx context.Context, f frame) {
+	switch f.Body.Type {
+	case "mention":
+		n, err := decode[note](f.Body.Body)
+		if err != nil {
+			l.skip("mention", err)
+			return
+		}
+		l.takeNote(ctx, n)
+	case "newChatMessage":
+		c, err := decode[chatMessage](f.Body.Body)
+		if err != nil {
+			l.skip("newChatMessage", err)
+			return
+		}
+		l.takeChat(ctx, c)
+	case "myTokenRegenerated": // the next call says whether ours still works
+		if err := l.meet(ctx); err != nil {
+			l.abort(err)
+		}
+	}
+}
+
+func (l *listener) takeNote(ctx context.Context, n note) {
+	ev, err := l.noteEvent(n)
+	if err != nil {
+		l.skip("mention", err)
+		return
+	}
+	l.hand(ctx, ev)
+}
+
+func (l *listener) takeChat(ctx context.Context, c chatMessage) {
+	c, err := l.whole(ctx, c)
+	if err != nil {
+		l.skip("newChatMessage", err)
+		return
+	}
+	ev, err := l.chatEvent(c)
+	if err != nil {
+		l.skip("newChatMessage", err)
+		return
+	}
+	l.hand(ctx, ev)
+}
+
+func (l *listener) hand(ctx context.Context, ev chat.Event) {
+	if ev.At.IsZero() {
+		ev.At = time.Now().UTC()
+	}
+	if l.handed.has(ev.ID) {
+		return
+	}
+	if l.hear(ctx, ev) == chat.Busy {
+		l.busy = true
+		l.since.behind(ev.At)
+		return
+	}
+	l.handed.add(ev.ID)
+	l.since.heard(ev.At)
+}
+
+func (l *listener) skip(what string, err error) {
+	l.log.Warn("an event was not understood and is left out", "event", what, chat.KeyErr, err)
+}
+
+func (l *listener) keep(ctx context.Context) {
+	if err := l.since.save(context.WithoutCancel(ctx)); err != nil {
+		l.log.Warn("it could not be kept until when everything was heard", chat.KeyErr, err)
+	}
+}
