@@ -3,6 +3,7 @@ package inbox
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -168,5 +169,26 @@ func TestADroppedEventIsNewAgain(t *testing.T) {
 	}
 	if !b.accept(one) {
 		t.Fatal("its redelivery was refused")
+	}
+}
+
+// BUG-C12: however many events came between, the ids of the latest are known: nothing is cleared because it is full.
+func TestManyEventsMakeNoneForgotten(t *testing.T) {
+	b := start(t)
+	const many = 1001
+	for i := range many {
+		ev := said(fmt.Sprint(i), "x")
+		if !b.accept(ev) {
+			t.Fatal(i, "is no repeat")
+		}
+		if err := b.in.Finish(t.Context(), ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.restart()
+	for i := range many {
+		if b.accept(said(fmt.Sprint(i), "x")) {
+			t.Fatal(i, "passed again")
+		}
 	}
 }

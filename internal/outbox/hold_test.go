@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -171,4 +172,53 @@ func TestHeldAndThenRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// BUG-C09, BUG-C10, BUG-C13: however many look at what is not delivered, one delivers it, once, with the words and the
+// key of the first try.
+func TestManyLookAtWhatIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{})
+		tried := &trying{network: r.net}
+		r.Outbox.deps.Platforms["net"] = tried
+		back := r.net.away()
+		say(t, r, turn(), "the same words")
+		back()
+		time.Sleep(heldEvery)
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				if err := r.letGo(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if r.net.said() != "the same words" {
+			t.Error(r.net.said())
+		}
+		for _, s := range tried.all {
+			if s.Text != "the same words" || s.Key == "" || s.Key != tried.all[0].Key {
+				t.Errorf("tried %+v", tried.all)
+			}
+		}
+		if len(tried.all) != tries+1 {
+			t.Errorf("%d tries", len(tried.all))
+		}
+	})
+}
+
+// trying is a network that remembers what it was asked, whether it took it or not.
+type trying struct {
+	*network
+	all []chat.Say
+}
+
+func (n *trying) Do(ctx context.Context, a chat.Action) (chat.Receipt, error) {
+	n.mu.Lock()
+	if s, ok := a.(chat.Say); ok {
+		n.all = append(n.all, s)
+	}
+	n.mu.Unlock()
+	return n.network.Do(ctx, a)
 }
