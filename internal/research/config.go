@@ -34,7 +34,9 @@ const (
 const leastInterval = 3_600_000
 
 // Defaults returns the section as it is when nothing is written: off.
-func Defaults() Config { return Config{Review: ReviewAsk, MinIntervalMs: 43_200_000, MaxIntervalMs: 86_400_000} }
+func Defaults() Config {
+	return Config{Review: ReviewAsk, MinIntervalMs: 43_200_000, MaxIntervalMs: 86_400_000}
+}
 
 // Check corrects what is out of range, and switches off what has nothing to work with.
 func (c *Config) Check(r *setting.Report) {
