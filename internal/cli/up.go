@@ -24,6 +24,7 @@ type upFlags struct {
 	noOpen bool
 	desk   string
 	dry    bool
+	yolo   bool
 }
 
 func upCommand() *cobra.Command {
@@ -42,6 +43,7 @@ func upCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.noOpen, "no-open", false, "do not open the page in a browser")
 	cmd.Flags().StringVar(&f.desk, "desk", "", "kind of work, instead of bot.desk")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "start no agent: write what it would be told to a file (agent.dryRun)")
+	cmd.Flags().BoolVar(&f.yolo, "yolo", false, "let agents do everything that their walls allow, unasked; never a default")
 	return cmd
 }
 
@@ -104,7 +106,7 @@ func up(cmd *cobra.Command, f upFlags) (err error) {
 	reload := make(chan struct{}, 1)
 	ctx, leave := heed(cmd.Context(), logs.Logger, reload)
 	defer leave()
-	h, err := host.Open(ctx, host.Options{Instance: inst, Loaded: loaded, Load: load, Vault: vault, Log: logs.Logger, Token: token, Version: versionOf()})
+	h, err := host.Open(ctx, host.Options{Instance: inst, Loaded: loaded, Load: load, Vault: vault, Log: logs.Logger, Token: token, Version: versionOf(), Yolo: f.yolo})
 	switch {
 	case err != nil && ctx.Err() != nil: // asked to leave before it was there, which is no failure
 		logs.Info("left before it was ready", "err", err)

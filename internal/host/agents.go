@@ -91,7 +91,7 @@ func (h *Host) agentDeps() (acp.Deps, error) {
 		home = "" // nobody is signed in then
 	}
 	deps := acp.Deps{Log: h.log.With("module", "Agent"), Vault: h.Vault, Enter: h.folders.Enter,
-		Skills: h.skills(), Home: home, Parent: os.Environ(), Idle: h.count.IdleTimeout}
+		Skills: h.skills(), Home: home, Parent: os.Environ(), Idle: h.count.IdleTimeout, Lend: h.lend()}
 	if h.doors != nil { // a trial has none
 		deps.Door = h.doors.Admit
 	}

@@ -24,7 +24,7 @@ func (h *Host) openDesk() desk.Desk {
 		Agent: h.agent, Model: h.model, Box: h.box, Tools: h.toolNames(),
 		Briefer: briefing.New(h.cfg.Agent.Briefing, bot, h.log.With("module", "Briefing")),
 		Sources: h.sources(), Audit: h.audit, Now: h.now, Log: h.log.With("module", "Companion"), Errand: h.errand, Notes: h.lendNotes,
-		Session: h.session, Policy: h.policy, Ask: h.mayAsk, Yolo: h.gate.Yolo, Limited: h.gate.Limited, Deeds: h.outbox.Deeds, Show: h.show,
+		Session: h.session, Policy: h.policy, Ask: h.mayAsk, Yolo: h.yolo, Limited: h.gate.Limited, Deeds: h.outbox.Deeds, Show: h.show,
 	})
 }
 
@@ -59,7 +59,7 @@ func (h *Host) policy(t chat.Turn, session string, yolo bool) permission.Policy 
 	}
 	return permission.Policy{Yolo: yolo, Binary: h.self, Skills: companion.ToolsOf(what, h.toolNames()), Dir: at.Work,
 		SkillDirs: []string{h.skills()}, Tmp: at.Tmp, Notes: at.Notes, WriteNotes: companion.WritesNotes(what),
-		WriteExtensions: h.cfg.Agent.Sandbox.AllowedWriteExtensions}
+		WriteExtensions: h.cfg.Agent.Sandbox.AllowedWriteExtensions, Commands: h.programs}
 }
 
 // skills is the folder in which skills are laid out for agents.

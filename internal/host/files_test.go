@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"familiar/internal/agent/script"
 	"familiar/internal/audit"
@@ -63,6 +64,31 @@ func TestAnAgentSendsAFile(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Join(r.Instance.State(), "outgoing")); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// The program of an operator's own skill may be run unasked, unless others are named; a tool of ours is none of them.
+func TestProgramsOfSkills(t *testing.T) {
+	at := dir(t)
+	text := "---\nname: NAME\ndescription: browses\n---\n"
+	for _, name := range []string{"agent-browser", "send-reply"} {
+		if err := os.MkdirAll(filepath.Join(at, "skills", name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(at, "skills", name, "SKILL.md"), []byte(strings.ReplaceAll(text, "NAME", name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := live(t, at, nil)
+	for _, c := range []struct{ named, want []string }{{nil, []string{"agent-browser"}}, {[]string{"other"}, []string{"other"}}} {
+		r.cfg.Agent.Skills.AutoApproveSkills = c.named
+		if err := r.laySkills(); err != nil {
+			t.Fatal(err)
+		}
+		policy := r.policy(chat.NewTurn(chat.Talk, event("dm1", "ann", "hi"), chat.Public, time.Now()), "sess_1", false)
+		if !slices.Equal(policy.Commands, c.want) || !slices.Contains(r.laid, "agent-browser") {
+			t.Errorf("%q: %q of %q", c.named, policy.Commands, r.laid)
+		}
 	}
 }
 

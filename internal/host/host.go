@@ -83,6 +83,8 @@ type Host struct {
 	external  *acp.Agent // the same, when it is one in a process of its own
 	own       *builtin   // the same, when it is our own
 	laid      []string   // the skills that lie there for it
+	programs  []string   // names of those that are not ours, and whose program may be run unasked
+	walled    bool       // agents can be confined
 	threads   *thread.Threads
 	reminders *remind.Store   // nil where nobody can set one
 	reminding *remind.Kit     // its tools
@@ -117,6 +119,7 @@ type Options struct {
 	Log      *slog.Logger
 	Token    secret.Value
 	Version  string // of the build, as metrics tell it; may be empty
+	Yolo     bool   // agents are asked nothing
 
 	// Load reads the configuration anew, from where Loaded came; nil: it is never reloaded.
 	Load func() (config.Loaded, error)
@@ -139,7 +142,7 @@ func Open(ctx context.Context, o Options) (_ *Host, err error) {
 			err = errors.Join(err, h.release())
 		}
 	}()
-	for _, build := range []func(context.Context) error{h.openMetrics, h.openStores, h.openSpine, h.openJobs, h.openMind, h.openDoors} {
+	for _, build := range []func(context.Context) error{h.openMetrics, h.openYolo, h.openStores, h.openSpine, h.openJobs, h.openMind, h.openDoors} {
 		if err := build(ctx); err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // laySkills lays out the skills for agents: our own, as far as the tools that they teach are there, and what lies in
-// agent.skillsDir.
+// agent.skillsDir. The programs of the latter may be run unasked, unless agent.autoApproveSkills names others.
 func (h *Host) laySkills() error {
 	found, err := skill.Find(h.Loaded.Path(h.cfg.Agent.SkillsDir))
 	if err != nil {
@@ -21,9 +21,12 @@ func (h *Host) laySkills() error {
 	if err := skill.Lay(h.skills(), found); err != nil {
 		return err
 	}
-	h.laid = nil
+	h.laid, h.programs = nil, h.cfg.Agent.Skills.AutoApproveSkills
 	for _, s := range found {
 		h.laid = append(h.laid, s.Name)
+		if own := !slices.Contains(ours, s.Name); own && len(h.cfg.Agent.Skills.AutoApproveSkills) == 0 {
+			h.programs = append(h.programs, s.Name)
+		}
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ const (
 var harmless = []string{"TMPDIR", "HOME", "AGENT_WORKSPACE", "SESSION_ID", "PWD", "USER", "LANG", "LC_ALL"}
 
 // skillCommand reports whether every command is `familiar skill NAME …`, by the name or the path of our own
-// executable and with a name that is ours.
+// executable and with a name that is ours, or the program of another skill that may be run.
 func (p Policy) skillCommand(in input) bool {
 	for _, c := range in.commands {
 		words := c.words
@@ -36,7 +36,7 @@ func (p Policy) skillCommand(in input) bool {
 		} else if slices.ContainsFunc(words, unprintable) {
 			return false
 		}
-		if !p.skillWords(words) {
+		if !p.skillWords(words) && !p.otherSkill(words) {
 			return false
 		}
 	}
@@ -65,6 +65,33 @@ func (p Policy) skillWords(words []string) bool {
 		}
 	}
 	return true
+}
+
+// otherSkill reports whether words are the program of a skill that may be run, by its bare name, with arguments that
+// name nothing outside of the folder in which the agent stands.
+func (p Policy) otherSkill(words []string) bool {
+	if len(words) == 0 || words[0] == ourName || !slices.Contains(p.Commands, words[0]) {
+		return false
+	}
+	for _, word := range words[1:] {
+		if strings.ContainsAny(word, forbidden) || strings.ContainsRune(word, variable) || leadsAway(strings.ToLower(word)) {
+			return false
+		}
+	}
+	return true
+}
+
+// leadsAway reports whether an argument in small letters may hold a path out of the folder, or the address of a file;
+// addresses of pages are none.
+func leadsAway(word string) bool {
+	if strings.Contains(word, "file:") || word[:min(2, len(word))] != "--" && strings.HasPrefix(word, "-") && strings.Contains(word, "/") {
+		return true
+	}
+	word = strings.NewReplacer("https://", "=", "http://", "=").Replace(word)
+	apart := func(r rune) bool { return strings.ContainsRune("=,:@ \t", r) }
+	return slices.ContainsFunc(strings.FieldsFunc(word, apart), func(piece string) bool {
+		return strings.HasPrefix(piece, "/") || strings.HasPrefix(piece, "~") || slices.Contains(strings.Split(piece, "/"), "..")
+	})
 }
 
 // unprintable reports whether a word has what no word of a command needs.

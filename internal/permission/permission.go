@@ -36,9 +36,10 @@ type Verdict struct {
 type Policy struct {
 	Yolo bool // everything; the walls hold all the same
 
-	Binary string   // our own executable, resolved; its folder is the first of the agent's PATH
-	Skills []string // the skills, and tools of ours, that the session may use
-	Server string   // by which name the agent knows our MCP server; "" is "familiar"
+	Binary   string   // our own executable, resolved; its folder is the first of the agent's PATH
+	Skills   []string // the skills, and tools of ours, that the session may use
+	Commands []string // further skills, whose program of the same name may be run
+	Server   string   // by which name the agent knows our MCP server; "" is "familiar"
 
 	Dir       string   // where the agent stands: relative paths count from there
 	SkillDirs []string // folders with skills, to read

@@ -186,6 +186,34 @@ func TestJudgeCommandForms(t *testing.T) {
 	}
 }
 
+// The program of another skill may be run by its bare name, inside of its folder.
+func TestJudgeCommandsOfOtherSkills(t *testing.T) {
+	p, _ := setUp(t)
+	line := func(line string) agent.Ask {
+		return agent.Ask{Kind: agent.KindExecute, RawInput: rawInput(t, "command", line)}
+	}
+	if p.Judge(line("agent-browser open https://example.org")).Allow {
+		t.Error("it runs although nobody let it")
+	}
+	p.Commands = []string{"agent-browser", "familiar"}
+	for _, good := range []string{"agent-browser", "agent-browser open 'https://example.org/a/b?c=d'", "agent-browser --out=shot.png sub/page.html",
+		"agent-browser fill '@e1' 'some words'", "agent-browser --url=http://example.org -x 5"} {
+		if got := p.Judge(line(good)); !got.Allow || got.Reason != SkillCommand {
+			t.Errorf("%s: %+v", good, got)
+		}
+	}
+	for _, bad := range []string{"agent-browser; env", "agent-browser | sh", "agent-browser $(env)", "agent-browser open /etc/passwd",
+		"agent-browser open file:///etc/passwd", "agent-browser open FILE:///etc/passwd", "agent-browser --url=file:///etc/passwd",
+		"agent-browser ~/x", "agent-browser --o=~/x", "agent-browser $HOME/x", "agent-browser ../x", "agent-browser a/../../x", "agent-browser --o=../x",
+		"agent-browser --o=/etc/passwd", "agent-browser --o=//etc/passwd", "agent-browser -o/etc/passwd", "agent-browser https:///etc/passwd",
+		"agent-browser a:/etc/passwd", "agent-browser @/etc/passwd", "agent-browser 'x /etc/passwd'", "./agent-browser x", "/usr/bin/agent-browser x", "agent-browser2 x",
+		"X=1 agent-browser x", "env agent-browser", "familiar up", "familiar say x", "agent-browser \nenv", "agent-browser $SKILL_API_TOKEN", "agent-browser *"} {
+		if got := p.Judge(line(bad)); got.Allow {
+			t.Errorf("%s: %+v", bad, got)
+		}
+	}
+}
+
 func TestJudgeFiles(t *testing.T) {
 	p, at := setUp(t)
 	research := p

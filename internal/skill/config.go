@@ -11,7 +11,7 @@ import (
 // Config is what the section agent says about skills that come from elsewhere.
 type Config struct {
 	ExternalSkills    []External `yaml:"externalSkills" env:"AGENT_EXTERNAL_SKILLS" doc:"skills to fetch from elsewhere before the bot starts"`
-	AutoApproveSkills []string   `yaml:"autoApproveSkills" env:"AGENT_AUTO_APPROVE_SKILLS" doc:"names of the skills whose commands an agent may run unasked; empty means those that lie in skillsDir"`
+	AutoApproveSkills []string   `yaml:"autoApproveSkills" env:"AGENT_AUTO_APPROVE_SKILLS" doc:"names of the skills, beside our own, whose program an agent may run unasked; empty means those that lie in skillsDir"`
 }
 
 // External is one entry of externalSkills.

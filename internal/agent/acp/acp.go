@@ -37,6 +37,9 @@ type Deps struct {
 	Enter func(workspace.Ref) (*workspace.Stand, error)
 	// Door lets the agent's process reach the tools.
 	Door func(tool.Caller) (tool.Door, error)
+	// Lend lays what a session is lent into its HOME, before its process starts; may be nil. A loan that cannot be laid
+	// keeps no session from starting.
+	Lend func(o agent.Opening, home string) error
 	// Skills is the folder with the skills to lay out, "" for none.
 	Skills string
 	// Home is the operator's own HOME, where the profile's login files are; "" for none.
@@ -55,11 +58,12 @@ var ErrStart = errors.New("start the agent")
 
 // Agent starts external agents. Safe for concurrent use.
 type Agent struct {
-	cfg     Config
-	profile profile.Profile
-	deps    Deps
-	log     *slog.Logger
-	spawn   func(ctx context.Context, s *session) (*child, error) // tests put something else in its place
+	cfg      Config
+	profile  profile.Profile
+	deps     Deps
+	log      *slog.Logger
+	unwalled bool
+	spawn    func(ctx context.Context, s *session) (*child, error) // tests put something else in its place
 
 	slots    chan struct{}
 	mu       sync.Mutex
@@ -100,6 +104,7 @@ func New(cfg Config, p profile.Profile, deps Deps) (*Agent, error) {
 		}
 		a.log.Warn("agents run without walls: they can read and write whatever this program can", chat.KeyErr, err)
 		l.open = true
+		a.unwalled = true
 	}
 	l.isolation = a.isolation()
 	a.log.Info("agents are confined", "files", !l.open, "network", l.isolation != process.NoIsolation)

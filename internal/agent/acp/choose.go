@@ -86,6 +86,10 @@ func (s *session) setModel(ctx context.Context, o opened, model string) error {
 // setMode makes the agent use the mode. "" is the restricted one. A mode that the agent does not have is no
 // reason to fail: the session goes on restricted, and says so.
 func (s *session) setMode(ctx context.Context, o opened, mode string) error {
+	if mode == profile.Yolo && s.agent.unwalled {
+		s.log.Warn("an agent without walls is not let do everything; the session goes on restricted")
+		mode = ""
+	}
 	name := s.agent.profile.ModeFor(mode)
 	if name == "" {
 		return nil

@@ -26,6 +26,7 @@ func TestModelAndMode(t *testing.T) {
 		ignores             bool     // the agent answers with what it had
 		fails               string
 		warns               bool
+		unwalled            bool
 	}{
 		"options first":         {offers: withOptions, model: "m2", mode: "yolo", sent: []string{`session/set_config_option {"configId":"m",`, `session/set_config_option {"configId":"mo",`}},
 		"modes and models":      {offers: withModes, model: "m2", mode: "yolo", sent: []string{`session/set_model {"sessionId":`, `session/set_mode {"modeId":"yolo"`}},
@@ -35,12 +36,14 @@ func TestModelAndMode(t *testing.T) {
 		"a mistyped model":      {offers: withOptions, model: "m3", fails: `"m3" is not offered by the agent; it offers m1, m2`},
 		"a model, and no way":   {model: "m1", fails: "does not let it be chosen"},
 		"AF-114 no modes":       {mode: "yolo", warns: true},
+		"without walls":         {offers: withModes, mode: "yolo", warns: true, unwalled: true},
 		"AF-114 a missing mode": {offers: strings.ReplaceAll(withModes, "yolo", "wild"), mode: "yolo", warns: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log records
 			a := scripted(t, quick(), script.Script{Moods: script.Moods{New: []byte(c.offers), Keep: c.ignores}, Turns: []script.Turn{
 				{Steps: []script.Step{{Heard: true}, {Ask: script.AlwaysFirst()}}}}}, func(d *Deps) { d.Log = log.logger() })
+			a.unwalled = c.unwalled
 			o := opening("ann")
 			o.Model, o.Mode = c.model, c.mode
 			s, err := a.Open(t.Context(), o)

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 
 	"familiar/internal/agent"
+	"familiar/internal/chat"
 )
 
 // open makes the session ready. What it has begun when it fails, Close ends.
@@ -28,6 +29,11 @@ func (s *session) open(ctx context.Context, o agent.Opening) error {
 func (s *session) start(ctx context.Context, o agent.Opening) (err error) {
 	if s.stand, err = s.agent.deps.Enter(o.Workspace); err != nil {
 		return err
+	}
+	if lend := s.agent.deps.Lend; lend != nil {
+		if err := lend(o, s.stand.Home); err != nil {
+			s.log.Warn("the agent goes without what it should have been lent", chat.KeyErr, err)
+		}
 	}
 	if o.Tools != nil {
 		if s.door, err = s.agent.deps.Door(o.Tools); err != nil {
