@@ -76,6 +76,18 @@ func (b Bot) Zone() *time.Location {
 	return zone
 }
 
+// checkLocal warns of a variable TZ that stands for no zone that we know, such as IST-2: the local time is UTC then.
+func (b *Bot) checkLocal(r *setting.Report, tz string) {
+	if tz == "" || b.Timezone != "" {
+		return
+	}
+	if name := strings.TrimPrefix(tz, ":"); !strings.HasPrefix(name, "/") {
+		if _, err := time.LoadLocation(name); err != nil {
+			r.Warn("timezone", "the variable TZ says %q, which is no name of a time zone, so times are in UTC; write a name as in Europe/Berlin", tz)
+		}
+	}
+}
+
 func (b *Bot) checkDesk(r *setting.Report) {
 	switch {
 	case b.Desk == "companion":

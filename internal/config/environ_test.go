@@ -1,6 +1,9 @@
 package config
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -152,4 +155,25 @@ func TestSecretsThatCannotBeHad(t *testing.T) {
 		t.Errorf("a secret is shown: %v", err)
 	}
 	warned(t, good(t, "version: 1\nagent: {geminiApiKey: env:GONE}\n"), "agent.geminiApiKey: the variable GONE is not set")
+}
+
+// BUG-H10: a variable TZ in the form of POSIX, or any other that is no name, costs a warning and means UTC.
+func TestAZoneOfTheMachineThatIsNone(t *testing.T) {
+	for tz, warns := range map[string]bool{"IST-2": true, "EST5EDT,M3.2.0,M11.1.0": true, "Europe/Berlin": false, ":UTC": false, "": false,
+		":/etc/localtime": false, "../../etc/passwd": true} {
+		l, err := Load(Where{Dir: t.TempDir()}, []string{"TZ=" + tz})
+		if err != nil {
+			t.Errorf("%s: %v", tz, err)
+		}
+		if got := strings.Contains(fmt.Sprint(l.Warnings), "the variable TZ"); got != warns {
+			t.Errorf("%s: %v", tz, l.Warnings)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("version: 1\nbot: {timezone: Asia/Taipei}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := Load(Where{Dir: dir}, []string{"TZ=IST-2"}); err != nil || strings.Contains(fmt.Sprint(l.Warnings), "TZ") || l.Config.Bot.Zone().String() != "Asia/Taipei" {
+		t.Error(l.Warnings, err)
+	}
 }

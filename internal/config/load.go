@@ -108,6 +108,7 @@ func (l *Loaded) fill(root *node, env map[string]string, known Problems) error {
 	var report setting.Report
 	l.Config.Check(&report)
 	l.checkPaths(&report)
+	l.Config.Bot.checkLocal(report.At("bot"), env["TZ"])
 	refuseLater(&report, l.Config)
 	for _, p := range report.Problems() {
 		at := l.origin(root, p)
