@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"familiar/internal/agent/script"
 	"familiar/internal/chat"
+	"familiar/internal/clock"
 	"familiar/internal/config"
 	"familiar/internal/gate"
 	"familiar/internal/memory"
@@ -147,6 +149,53 @@ func TestAnAgentThatDoesNotDeliver(t *testing.T) {
 	r.remindNow()
 	if said := g.said(); len(said) != 1 || said[0] != "dm-ann: ⏰ You asked me to remind you: water the ferns" {
 		t.Error(said)
+	}
+}
+
+// BUG-H12: what cannot be delivered to one person keeps nobody else's from going out, and the clock says how it went.
+func TestAReminderThatFailsBlocksNoOther(t *testing.T) {
+	r, g := initiative(t, nil, reply("Your ferns!"))
+	r.dueReminder(0)
+	bob, err := r.folders.Home("net", "bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := `{"type":"reminder","id":"rem_1_b","scheduledAt":"2026-01-01T00:00:00.000Z","message":"call home","platform":"net","userId":"bob"}` + "\n"
+	if err := os.WriteFile(filepath.Join(bob, "reminders.jsonl"), []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g.direct = func(p chat.Person) (chat.Place, error) {
+		if p.ID == "bob" { // whose is the older one
+			return chat.Place{}, errors.New("not now")
+		}
+		return chat.Place{Platform: "net", ID: "dm-" + p.ID, Kind: chat.Direct}, nil
+	}
+	r.remindNow()
+	if said := g.said(); len(said) != 1 || said[0] != "dm-ann: Your ferns!" {
+		t.Error(said)
+	}
+	states := r.clock.States()
+	if at := slices.IndexFunc(states, func(s clock.State) bool { return s.Name == "reminders" }); at < 0 || states[at].Next.IsZero() {
+		t.Error(states)
+	}
+}
+
+// BUG-B15: an id is whatever the network says; nothing in it separates anything.
+func TestIdsAreOpaque(t *testing.T) {
+	r, g := initiative(t, nil, reply("hello"))
+	for _, id := range []string{"29:abc", "29", "abc", "net/29:abc", "../29", "29:abc:", "-1001234567890"} {
+		ev := event("dm-"+id, id, "hello from "+id)
+		r.hears(ev, chat.Accepted)
+		r.until("it is answered", func() bool { return slices.Contains(g.said(), "dm-"+id+": hello") })
+		if _, err := r.memory.Save(t.Context(), ev.From, true, memory.Draft{Content: "fact of " + id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []string{"29:abc", "29", "abc", "net/29:abc", "../29", "29:abc:", "-1001234567890"} {
+		all, err := r.memory.All(t.Context(), chat.Person{Platform: "net", ID: id}, true)
+		if err != nil || len(all) != 1 || all[0].Content != "fact of "+id {
+			t.Errorf("%s: %v, %v", id, all, err)
+		}
 	}
 }
 
