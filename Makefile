@@ -12,7 +12,7 @@ TESTTIME ?= 25m
 SOAK ?= 5m
 FUZZTIME ?= 20s
 
-.PHONY: help run build deps test check fmt vet lint shape crash soak agents bench fuzz golden clean
+.PHONY: help run build deps test check fmt vet lint shape crash soak agents bench fake fuzz golden clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -58,6 +58,9 @@ chart: ## ask Helm about deploy/chart; its tests need no Helm
 
 bench: ## ready time, idle memory, size, event to prompt, against their budgets; then the Go benchmarks
 	scripts/bench
+
+fake: ## networks of our own, such as a Discord, for trying a bot out offline: what you type is said there
+	go run ./internal/fake
 
 fuzz: ## each fuzz target for FUZZTIME
 	scripts/fuzz $(FUZZTIME)

@@ -106,8 +106,9 @@ var mayImport = map[string]string{
 	"shape":                 "",
 	"bench":                 "*", // the program of `make bench`: it puts the parts together as cli does
 
-	// A network of our own, for tests and for trying things out.
+	// Networks of our own, for tests and for trying things out.
 	"platform/discord/discordtest": "",
+	"fake":                         "*", // the program of `make fake`: its table names them
 	"platform/misskey/misskeytest": "",
 }
 

@@ -36,7 +36,7 @@ func (f file) at(n ast.Node) string {
 
 // support names the packages that only tests and benches use: contracts of the seams, scripted counterparts, and the
 // bench itself.
-var support = regexp.MustCompile(`test$|/agent/script$|internal/bench$`)
+var support = regexp.MustCompile(`test$|/agent/script$|internal/bench$|internal/fake$`)
 
 // parsed reads every Go file below cmd and internal, once.
 var parsed = sync.OnceValues(func() ([]file, error) {

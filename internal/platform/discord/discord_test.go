@@ -24,8 +24,8 @@ func TestContract(t *testing.T) {
 			Posted: func(*testing.T) []string {
 				return slices.DeleteFunc(r.net.Posted(r.talk), func(text string) bool { return text == "" }) // a file alone
 			},
-			File:   file(t, "a.txt", "some words"),
-			Close:  r.net.Close,
+			File:  file(t, "a.txt", "some words"),
+			Close: r.net.Close,
 		}
 	}})
 }

@@ -28,7 +28,8 @@ type Server struct {
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and made anew with each change
-	last     int64         // of the ids
+	last     int64         // of the ids of messages
+	things   int64         // how many servers, channels and people were made
 	bot      User
 	token    string
 	people   map[string]User
@@ -73,8 +74,8 @@ func Open(ctx context.Context, address string) (*Server, error) {
 		buckets: map[string]*bucket{}}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.faults.heartbeat = 41_250 * time.Millisecond
-	s.bot = s.newUser("familiar", "Familiar")
-	s.bot.Bot = true
+	us := "Familiar"
+	s.bot = User{ID: botID, Username: "familiar", GlobalName: &us, Discriminator: "0", Bot: true}
 	s.people[s.bot.ID] = s.bot
 	s.token = base64.RawStdEncoding.EncodeToString([]byte(s.bot.ID)) + ".offline.not-a-secret"
 	s.http = &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second}
@@ -85,6 +86,12 @@ func Open(ctx context.Context, address string) (*Server, error) {
 	})
 	return s, nil
 }
+
+// botID is the bot's, the same at each start, so that its token is too.
+const botID = "400000000000000042"
+
+// firstThing is before the first id of newThing.
+const firstThing = 410_000_000_000_000_000
 
 // Close ends every connection and waits for them.
 func (s *Server) Close() {
@@ -163,6 +170,13 @@ const epoch = 1_420_070_400_000
 func (s *Server) newID() string {
 	s.last = max(s.last+1, (time.Now().UnixMilli()-epoch)<<22)
 	return strconv.FormatInt(s.last, 10)
+}
+
+// newThing makes the id of a server, a channel, a person and the like: the same ones at each start, so that a bot knows
+// them again. The lock is held.
+func (s *Server) newThing() string {
+	s.things++
+	return strconv.FormatInt(firstThing+s.things, 10)
 }
 
 // timeOf reads the time out of an id.

@@ -50,7 +50,7 @@ func (s *Server) AddUser(username, name string) User {
 }
 
 func (s *Server) newUser(username, name string) User {
-	u := User{ID: s.newID(), Username: username, Discriminator: "0"}
+	u := User{ID: s.newThing(), Username: username, Discriminator: "0"}
 	if name != "" {
 		u.GlobalName = &name
 	}
@@ -77,7 +77,7 @@ func (u *User) Silent() { u.silent = true }
 func (s *Server) AddGuild(name string, roles []Role, emojis ...Emoji) *Guild {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g := &Guild{ID: s.newID(), Name: name, Roles: roles, Emojis: emojis}
+	g := &Guild{ID: s.newThing(), Name: name, Roles: roles, Emojis: emojis}
 	for i := range g.Emojis {
 		s.complete(&g.Emojis[i])
 	}
@@ -88,7 +88,7 @@ func (s *Server) AddGuild(name string, roles []Role, emojis ...Emoji) *Guild {
 
 func (s *Server) complete(e *Emoji) {
 	if e.ID == "" {
-		e.ID = s.newID()
+		e.ID = s.newThing()
 	}
 	if e.Roles == nil {
 		e.Roles = []string{}
@@ -110,7 +110,7 @@ func (s *Server) AddEmojis(emojis ...Emoji) {
 func (s *Server) AddSticker(g *Guild, name, tags string) Sticker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	made := Sticker{ID: s.newID(), Name: name, Tags: tags, Type: 2, Format: 1, Available: true, GuildID: g.ID}
+	made := Sticker{ID: s.newThing(), Name: name, Tags: tags, Type: 2, Format: 1, Available: true, GuildID: g.ID}
 	s.stickers[made.ID] = made
 	return made
 }
@@ -119,7 +119,7 @@ func (s *Server) AddSticker(g *Guild, name, tags string) Sticker {
 func (s *Server) AddChannel(g *Guild, name string, kind int) *Channel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := &Channel{ID: s.newID(), Name: name, Type: kind, Guild: g.ID}
+	c := &Channel{ID: s.newThing(), Name: name, Type: kind, Guild: g.ID}
 	s.channels[c.ID] = c
 	s.dispatch("CHANNEL_CREATE", intentGuilds, toldChannel{ID: c.ID, Type: c.Type, GuildID: c.Guild, Name: c.Name})
 	return c
@@ -138,7 +138,7 @@ func (s *Server) directOf(person string) *Channel {
 			return c
 		}
 	}
-	c := &Channel{ID: s.newID(), Type: DM, Person: person}
+	c := &Channel{ID: s.newThing(), Type: DM, Person: person}
 	s.channels[c.ID] = c
 	return c
 }
