@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 
 	"familiar/internal/chat"
 	"familiar/internal/gate"
@@ -12,13 +13,13 @@ import (
 // returns when the event is durable or turned away, and never waits for an agent.
 func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
 	if h.approvals.Foul(ev) {
-		return h.turnAway(ev, byProgram)
+		return h.turnAway(ctx, ev, byProgram)
 	}
 	if v := h.gate.Early(ev); v.Decided {
 		if v.Stranger && h.cfg.Access.Pairing {
 			h.offer(ctx, ev)
 		}
-		return h.turnAway(ev, v)
+		return h.turnAway(ctx, ev, v)
 	}
 	if ev.Concerns() != "" {
 		return h.amend(ctx, ev)
@@ -35,7 +36,7 @@ func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
 	h.countHeard(ev)
 	if v := h.gate.Judge(ev); v.Decided {
 		h.close(ctx, ev)
-		return h.turnAway(ev, v)
+		return h.turnAway(ctx, ev, v)
 	}
 	ev, there := h.overtaken(ctx, ev)
 	if !there || h.answers(ctx, ev) || h.commands.Take(ctx, ev, h.gate.Trust(ev)) || h.rooms.Steer(ctx, ev, h.gate.Trust(ev)) {
@@ -60,9 +61,14 @@ func (h *Host) post(ctx context.Context, ev chat.Event) chat.Outcome {
 	return outcome
 }
 
-// turnAway says why an event was not heard, without a word of what it said.
-func (h *Host) turnAway(ev chat.Event, v gate.Verdict) chat.Outcome {
-	h.log.Info("not heard", chat.KeyEvent, ev.ID, chat.KeyPlatform, ev.Place.Platform,
+// turnAway says why an event was not heard, without a word of what it said. What was never for us is
+// most of the talk of a busy place, and fills no log.
+func (h *Host) turnAway(ctx context.Context, ev chat.Event, v gate.Verdict) chat.Outcome {
+	level := slog.LevelInfo
+	if v.Outcome == chat.Ignored {
+		level = slog.LevelDebug
+	}
+	h.log.Log(ctx, level, "not heard", chat.KeyEvent, ev.ID, chat.KeyPlatform, ev.Place.Platform,
 		chat.KeyPerson, ev.From.ID, chat.KeyRule, v.Rule, "why", v.Why)
 	h.audit.Refused(ev, v.Rule)
 	if v.Rule == gate.RateRule {
