@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"familiar/internal/chat"
@@ -17,8 +18,8 @@ type Lost struct {
 	Place chat.Place
 }
 
-// Recover settles what a crash left pending; call it before anything is heard. A network that knows our keys is
-// asked again; of another we look for our own words in its newest messages; what nobody can tell becomes
+// Recover settles what a crash left pending; call it before anything is heard. A network that still knows our
+// keys is asked again; of another we look for our own words in its newest messages; what nobody can tell becomes
 // unknown and is returned, so that the person can be told.
 func (o *Outbox) Recover(ctx context.Context) ([]Lost, error) {
 	rows, err := o.ledger.in(ctx, pending)
@@ -57,7 +58,7 @@ func (o *Outbox) settleOld(ctx context.Context, r row) (found bool, err error) {
 	if _, file := r.action.(chat.SendFile); file { // what was to be sent is gone
 		return false, o.ledger.settle(ctx, unknown, r)
 	}
-	if p.Abilities().Idempotent {
+	if able := p.Abilities(); able.Idempotent && (able.Remembers == 0 || o.deps.Now().Sub(r.at) < able.Remembers) {
 		_, err := o.deliver(ctx, p, r)
 		return err == nil, err
 	}
@@ -86,7 +87,7 @@ func ours(ctx context.Context, p platform.Platform, place chat.Place, say chat.S
 		return chat.Message{}, false
 	}
 	for i := len(said) - 1; i >= 0 && (say.ReplyTo == "" || said[i].ID != say.ReplyTo); i-- {
-		if said[i].From.Us && said[i].Text == say.Text {
+		if said[i].From.Us && strings.TrimSpace(said[i].Text) == strings.TrimSpace(say.Text) {
 			return said[i], true
 		}
 	}

@@ -3,6 +3,7 @@ package outbox
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"familiar/internal/chat"
 )
@@ -44,6 +45,21 @@ func TestAfterACrashAnIdempotentNetworkIsAskedAgain(t *testing.T) {
 		}
 		if r.recover(t); r.net.said() != "the answer" {
 			t.Fatal("a second start sent it again")
+		}
+	}
+}
+
+// A network that knows a key for some minutes must not be asked again hours later: it would post it a second time.
+func TestAfterALongTimeAKeyIsForgotten(t *testing.T) {
+	us := chat.Person{ID: "us", Us: true}
+	for taken, past := range map[bool][]chat.Message{true: {{ID: "m9", From: us, Text: "the answer"}}, false: nil} {
+		net := &network{able: chat.Abilities{Idempotent: true, Remembers: time.Minute}}
+		r := open(t, net, remembering{net, past})
+		r.crash(t, "the answer", false)
+		r.deps.Now = func() time.Time { return time.Now().Add(time.Hour) }
+		r.reopen(t)
+		if lost := r.recover(t); (len(lost) == 0) != taken || net.said() != "" {
+			t.Errorf("taken %v: lost %v, said again %q", taken, lost, net.said())
 		}
 	}
 }
