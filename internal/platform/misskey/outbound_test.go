@@ -1,0 +1,318 @@
+package misskey
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"familiar/internal/chat"
+	"familiar/internal/platform"
+	"familiar/internal/platform/misskey/misskeytest"
+)
+
+// AF-54: the reply is seen by whoever sees the note, answers it, and takes nothing else over.
+func TestAReplyInheritsTheReaders(t *testing.T) {
+	r := connected(t)
+	for _, visibility := range []string{"public", "home", "followers"} {
+		ev := r.mention(misskeytest.Draft{Text: "@familiar hello", Visibility: visibility, CW: "a warning", LocalOnly: true})
+		receipt := r.do(chat.Say{Place: ev.Place, Text: "hello back", ReplyTo: ev.Message, Key: "k"})
+		ours := r.ours()
+		n := ours[len(ours)-1]
+		if n.ID != string(receipt.Message) || n.Visibility != visibility || n.ReplyID == nil || *n.ReplyID != string(ev.Message) {
+			t.Errorf("%s: %+v", visibility, n)
+		}
+		if n.CW != nil || n.LocalOnly || *n.Text != "hello back" || len(n.Visible) != 0 || receipt.At.IsZero() {
+			t.Errorf("%s: %+v", visibility, n)
+		}
+	}
+}
+
+// AF-55, the second half: the reply to a specified note is shown to its author alone, whatever stands in the thread.
+func TestADirectReplyIsForOnePerson(t *testing.T) {
+	r := connected(t)
+	bob := r.User("bob", "Bob", false)
+	ev := r.mention(misskeytest.Draft{Text: "psst", Visibility: "specified", Visible: []string{r.Me().ID, bob.ID}})
+	public := r.Write(bob, misskeytest.Draft{Text: "shout"})
+	for _, to := range []chat.MessageID{ev.Message, "", chat.MessageID(public.ID)} {
+		r.do(chat.Say{Place: ev.Place, Text: "secret", ReplyTo: to})
+	}
+	ours := r.ours()
+	for _, n := range ours {
+		if n.Visibility != "specified" || !slices.Equal(n.Visible, []string{r.ann.ID}) {
+			t.Errorf("%+v", n)
+		}
+	}
+	if len(ours) != 3 || *ours[0].ReplyID != string(ev.Message) || ours[1].ReplyID != nil {
+		t.Errorf("%+v", ours)
+	}
+	// A place that says note: of a note that is direct after all gives the same.
+	r.do(chat.Say{Place: chat.Place{Platform: Name, ID: "note:" + string(ev.Message), Kind: chat.Broadcast}, Text: "secret", ReplyTo: ev.Message})
+	if n := r.ours()[3]; n.Visibility != "specified" || !slices.Equal(n.Visible, []string{r.ann.ID}) {
+		t.Errorf("%+v", n)
+	}
+}
+
+// AF-60: a post on our own timeline answers nothing.
+func TestAPostOnOurTimeline(t *testing.T) {
+	r := connected(t)
+	r.do(chat.Say{Place: chat.Place{Platform: Name, ID: "timeline:self", Kind: chat.Self}, Text: "good morning", ReplyTo: "whatever"})
+	if n := r.ours()[0]; n.ReplyID != nil || n.Visibility != "public" || *n.Text != "good morning" {
+		t.Errorf("%+v", n)
+	}
+}
+
+// A note without a message to answer is new, and seen by those whose thread it stands for.
+func TestANoteThatAnswersNothing(t *testing.T) {
+	r := connected(t)
+	ev := r.mention(misskeytest.Draft{Text: "@familiar hello", Visibility: "followers"})
+	r.do(chat.Say{Place: ev.Place, Text: "one"})
+	r.Delete(string(ev.Message))
+	r.do(chat.Say{Place: ev.Place, Text: "two"})
+	for _, n := range r.ours() {
+		if n.ReplyID != nil || n.Visibility != "followers" {
+			t.Errorf("%+v", n)
+		}
+	}
+	if _, err := r.Do(t.Context(), chat.Say{Place: ev.Place, Text: "three", ReplyTo: ev.Message}); err == nil || unsettled(err) {
+		t.Errorf("an answer to a note that is gone: %v", err)
+	}
+	if len(r.ours()) != 2 {
+		t.Errorf("%d notes", len(r.ours()))
+	}
+}
+
+// AF-56: the old note is deleted, the new one has its readers and answers what it answered; its id is told.
+func TestAnEditIsANewNote(t *testing.T) {
+	for _, c := range []struct{ visibility, text string }{{"home", "@familiar hi"}, {"followers", "@familiar hi"}, {"specified", "psst"}} {
+		r := connected(t)
+		ev := r.mention(misskeytest.Draft{Text: c.text, Visibility: c.visibility})
+		old := r.do(chat.Say{Place: ev.Place, Text: "helo", ReplyTo: ev.Message})
+		edited := r.do(chat.Edit{Place: ev.Place, Message: old.Message, Text: "hello", ReplyTo: ev.Message})
+		ours := r.ours()
+		if len(ours) != 1 || edited.Message == old.Message || ours[0].ID != string(edited.Message) || *ours[0].Text != "hello" {
+			t.Fatalf("%s: %+v", c.visibility, ours)
+		}
+		if ours[0].Visibility != c.visibility || *ours[0].ReplyID != string(ev.Message) || (c.visibility == "specified") != slices.Equal(ours[0].Visible, []string{r.ann.ID}) {
+			t.Errorf("%s: %+v", c.visibility, ours[0])
+		}
+		// Without a word of what it answered, the old note tells.
+		again := r.do(chat.Edit{Place: ev.Place, Message: edited.Message, Text: "hello!"})
+		if n := r.ours()[0]; n.ID != string(again.Message) || *n.ReplyID != string(ev.Message) || n.Visibility != c.visibility {
+			t.Errorf("%s: %+v", c.visibility, n)
+		}
+	}
+}
+
+// AF-57: when the old one cannot be deleted, nothing is posted and the edit fails.
+func TestAnEditThatCannotDelete(t *testing.T) {
+	r := connected(t)
+	ev := r.mention(misskeytest.Draft{Text: "@familiar hi"})
+	talk := r.event(r.Chat(r.ann, "hi").ID)
+	for _, c := range []struct {
+		place chat.Place
+		to    chat.MessageID
+		path  string
+	}{{ev.Place, ev.Message, "notes/delete"}, {talk.Place, talk.Message, "chat/messages/delete"}} {
+		old := r.do(chat.Say{Place: c.place, Text: "old", ReplyTo: c.to})
+		notes, chats := len(r.Notes()), len(r.Chats())
+		for _, plan := range []misskeytest.Misbehaviour{misskeytest.Refusal(400, "ACCESS_DENIED"), {Status: 502, Body: "<html>"}, {Break: true}, {Status: 500}} {
+			r.Misbehave(c.path, plan)
+			if _, err := r.Do(t.Context(), chat.Edit{Place: c.place, Message: old.Message, Text: "new", ReplyTo: c.to}); err == nil || unsettled(err) {
+				t.Errorf("%s: %v", c.path, err)
+			}
+		}
+		if len(r.Notes()) != notes || len(r.Chats()) != chats {
+			t.Errorf("%s: %d notes, %d chat messages; there were %d and %d", c.path, len(r.Notes()), len(r.Chats()), notes, chats)
+		}
+	}
+}
+
+// An edit whose new note is refused for now goes on from there, and deletes nothing twice.
+func TestAnEditGoesOnWhereItWas(t *testing.T) {
+	r := connected(t)
+	ev := r.mention(misskeytest.Draft{Text: "psst", Visibility: "specified"})
+	old := r.do(chat.Say{Place: ev.Place, Text: "old", ReplyTo: ev.Message})
+	r.Misbehave("notes/create", misskeytest.Refusal(429, "RATE_LIMIT_EXCEEDED"))
+	edit := chat.Edit{Place: ev.Place, Message: old.Message, Text: "new", ReplyTo: ev.Message}
+	if _, err := r.Do(t.Context(), edit); !isTemporary(err) {
+		t.Fatalf("got %v", err)
+	}
+	r.do(edit)
+	if n := r.ours(); len(n) != 1 || *n[0].Text != "new" || n[0].Visibility != "specified" || *n[0].ReplyID != string(ev.Message) {
+		t.Errorf("%+v", n)
+	}
+	if n := r.Calls("notes/delete"); n != 1 {
+		t.Errorf("%d deletions", n)
+	}
+}
+
+func isTemporary(err error) bool {
+	var later platform.Temporary
+	return errors.As(err, &later)
+}
+
+func TestChatActions(t *testing.T) {
+	r := connected(t)
+	ev := r.event(r.Chat(r.ann, "hi").ID)
+	sent := r.do(chat.Say{Place: ev.Place, Text: "helo", ReplyTo: ev.Message})
+	edited := r.do(chat.Edit{Place: ev.Place, Message: sent.Message, Text: "hello"})
+	if got := r.said(); !slices.Equal(got, []string{"hello"}) || edited.Message == sent.Message {
+		t.Errorf("%q", got)
+	}
+	r.do(chat.React{Place: ev.Place, Message: ev.Message, Emoji: ":blobcat:"})
+	if c := r.Chats()[0]; len(c.Reactions) != 1 || c.Reactions[0].Reaction != ":blobcat:" {
+		t.Errorf("%+v", c)
+	}
+	r.do(chat.Delete{Place: ev.Place, Message: edited.Message})
+	if got := r.said(); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestReactionsToNotes(t *testing.T) {
+	r := connected(t)
+	ev := r.mention(misskeytest.Draft{Text: "@familiar hello"})
+	for _, c := range [][2]string{{"👍", "👍"}, {":blobcat:", ":blobcat:"}, {"ok_hand2", ":ok_hand2:"}, {"ok_hand2", ":ok_hand2:"}} {
+		r.do(chat.React{Place: ev.Place, Message: ev.Message, Emoji: c[0]})
+		if n := r.Notes()[0]; n.MyReaction == nil || *n.MyReaction != c[1] {
+			t.Errorf("%q: %+v", c[0], n.MyReaction)
+		}
+	}
+}
+
+// The limits are those of the instance, counted as it counts.
+func TestLimits(t *testing.T) {
+	r := connected(t)
+	note, talk := r.mention(misskeytest.Draft{Text: "@familiar hello"}), r.event(r.Chat(r.ann, "hello").ID)
+	for _, c := range []struct {
+		ev   chat.Event
+		most int
+	}{{note, MaxNote}, {talk, MaxChat}} {
+		can := r.Abilities().In(c.ev.Place)
+		if can.MaxText != c.most || can.Unit != chat.Runes {
+			t.Errorf("%s: %+v", c.ev.Place.ID, can)
+		}
+		r.do(chat.Say{Place: c.ev.Place, Text: strings.Repeat("𝕏", can.MaxText), ReplyTo: c.ev.Message})
+	}
+}
+
+func files(t *testing.T, names ...string) (all []chat.File) {
+	dir := t.TempDir()
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("content of "+name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, chat.File{Path: path, Name: name, MIME: "text/plain"})
+	}
+	return all
+}
+
+// Files of a note stand in one note, those of a chat in a message each with the caption on the first.
+func TestFilesAreSent(t *testing.T) {
+	r := connected(t)
+	ev, talk := r.mention(misskeytest.Draft{Text: "@familiar hi"}), r.event(r.Chat(r.ann, "hi").ID)
+	r.do(chat.SendFile{Place: ev.Place, Files: files(t, "a.txt", "b.txt"), Text: "two files", ReplyTo: ev.Message})
+	if n := r.ours()[0]; len(n.Files) != 2 || n.Files[0].Name != "a.txt" || string(n.Files[1].Content) != "content of b.txt" || *n.Text != "two files" || *n.ReplyID != string(ev.Message) {
+		t.Errorf("%+v", n)
+	}
+	receipt := r.do(chat.SendFile{Place: talk.Place, Files: files(t, "a.txt", "b.txt"), Text: "two files"})
+	chats := r.Chats()[1:]
+	if len(chats) != 2 || *chats[0].Text != "two files" || chats[1].Text != nil || chats[1].File.Name != "b.txt" {
+		t.Fatalf("%+v", chats)
+	}
+	if can := r.Abilities().In(talk.Place); string(receipt.Message) != chats[1].ID || can.MaxFiles != 1 {
+		t.Errorf("%+v", receipt)
+	}
+}
+
+// What was uploaded and stands in no message is deleted; what went out of several is told.
+func TestFilesThatFail(t *testing.T) {
+	refused := misskeytest.Refusal(400, "NO_SUCH_FILE")
+	for _, c := range []struct {
+		name, path string
+		chat       bool
+		plans      []misskeytest.Misbehaviour
+		left       int
+		says       string
+		unsure     bool
+	}{
+		{"the second upload", "drive/files/create", false, []misskeytest.Misbehaviour{{}, {Status: 413, Body: "<html>too large"}}, 0, "upload b.txt", false},
+		{"the note", "notes/create", false, []misskeytest.Misbehaviour{refused}, 0, "", false},
+		{"the note, or nobody knows", "notes/create", false, []misskeytest.Misbehaviour{{Break: true, Done: true}}, 2, "", true},
+		{"the first message", "chat/messages/create-to-user", true, []misskeytest.Misbehaviour{refused}, 0, "", false},
+		{"the second message", "chat/messages/create-to-user", true, []misskeytest.Misbehaviour{{}, refused}, 1, "1 of 2 went out", false},
+		{"the second message, for now", "chat/messages/create-to-user", true, []misskeytest.Misbehaviour{{}, {Status: 429}}, 1, "1 of 2 went out", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := connected(t)
+			place := r.mention(misskeytest.Draft{Text: "@familiar hi"}).Place
+			if c.chat {
+				place = r.event(r.Chat(r.ann, "hi").ID).Place
+			}
+			r.Misbehave(c.path, c.plans...)
+			receipt, err := r.Do(t.Context(), chat.SendFile{Place: place, Files: files(t, "a.txt", "b.txt"), Text: "two"})
+			if err == nil || !strings.Contains(err.Error(), c.says) || unsettled(err) != c.unsure {
+				t.Errorf("got %v", err)
+			}
+			if left := r.Files(); len(left) != c.left {
+				t.Errorf("%d files are left in the drive, want %d", len(left), c.left)
+			}
+			if partly := strings.Contains(c.says, "went out"); partly != (receipt.Message != "") || partly && isTemporary(err) {
+				t.Errorf("receipt %+v, error %v", receipt, err)
+			}
+		})
+	}
+	r := connected(t)
+	place := r.mention(misskeytest.Draft{Text: "@familiar hi"}).Place
+	if _, err := r.Do(t.Context(), chat.SendFile{Place: place, Files: []chat.File{{Path: "/nowhere/x", Name: "x"}}}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// After a time-out nobody knows; the look-up finds our words behind what they answer, or not.
+func TestAfterATimeOutOurWordsAreFound(t *testing.T) {
+	r := connected(t)
+	talk := r.event(r.Chat(r.ann, "hi").ID)
+	for _, ev := range []chat.Event{talk, r.mention(misskeytest.Draft{Text: "psst", Visibility: "specified"}), r.mention(misskeytest.Draft{Text: "@familiar hi"})} {
+		path := "notes/create"
+		if ev.Place.Same(talk.Place) {
+			path = "chat/messages/create-to-user"
+		}
+		for _, done := range []bool{false, true} {
+			r.Misbehave(path, misskeytest.Misbehaviour{Hang: true, Done: done})
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			_, err := r.Do(ctx, chat.Say{Place: ev.Place, Text: "once only", ReplyTo: ev.Message})
+			cancel()
+			if !unsettled(err) {
+				t.Fatalf("%s: %v", ev.Place.ID, err)
+			}
+			said, err := r.Before(t.Context(), ev.Place, "", 50)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := slices.ContainsFunc(said, func(m chat.Message) bool { return m.From.Us && m.Text == "once only" })
+			if found != done {
+				t.Errorf("%s: found is %v, done %v: %+v", ev.Place.ID, found, done, said)
+			}
+		}
+	}
+}
+
+func TestWhatMisskeyCannot(t *testing.T) {
+	r := connected(t)
+	place := chat.Place{Platform: Name, ID: "note:a1", Kind: chat.Broadcast}
+	for _, a := range []chat.Action{chat.Typing{Place: place}, chat.Ask{Place: place}, chat.Show{Place: place}} {
+		if _, err := r.Do(t.Context(), a); !errors.Is(err, platform.ErrUnsupported) {
+			t.Errorf("%T: %v", a, err)
+		}
+	}
+	if _, err := r.Do(t.Context(), chat.Say{Place: chat.Place{Platform: Name, ID: "room:1"}, Text: "x"}); err == nil {
+		t.Error("it spoke in a place that is none")
+	}
+}
