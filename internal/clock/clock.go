@@ -169,5 +169,14 @@ func Read(ctx context.Context, db *sql.DB) ([]State, error) {
 	return all, nil
 }
 
+// Seed lets a database know these jobs, and no others, before a clock is opened on it.
+func Seed(ctx context.Context, db *sqlite.DB, jobs []State) error {
+	s, err := openStore(ctx, db)
+	if err != nil {
+		return err
+	}
+	return s.replace(ctx, jobs)
+}
+
 // errStarted says that Run was called a second time: one timetable has one hand.
 var errStarted = errors.New("the clock runs already")

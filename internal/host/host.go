@@ -163,6 +163,7 @@ func (h *Host) openStores(ctx context.Context) (err error) {
 	}
 	data := h.Loaded.Path(h.cfg.Workspace.RepoPath)
 	h.restore(ctx, data)
+	h.revive(ctx, data)
 	if h.folders, err = workspace.Open(data, h.cfg.Workspace.WorkspacesDir, h.Instance.Dir); err != nil {
 		return err
 	}

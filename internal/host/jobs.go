@@ -80,7 +80,7 @@ func (h *Host) restore(ctx context.Context, data string) {
 	if !h.cfg.GitBackup.Enabled {
 		return
 	}
-	h.backup = backup.New(h.cfg.GitBackup, backup.Deps{Dir: data, Token: h.cfg.Agent.GitHubToken, Now: h.now,
+	h.backup = backup.New(h.cfg.GitBackup, backup.Deps{Dir: data, Token: h.cfg.Agent.GitHubToken, Before: h.keepState, Now: h.now,
 		Log: h.log.With("module", "Backup")})
 	switch restored, err := h.backup.Restore(ctx); {
 	case err != nil:
@@ -102,8 +102,9 @@ func (h *Host) backUp() func(context.Context, time.Time) error {
 	}
 }
 
-// lastBackup makes a copy of what the bot leaves behind, within the time that ctx has.
+// lastBackup keeps the state, and makes a copy of what the bot leaves behind, within the time that ctx has.
 func (h *Host) lastBackup(ctx context.Context) {
+	h.leaveState(context.WithoutCancel(ctx))
 	if h.backup == nil {
 		return
 	}

@@ -108,6 +108,35 @@ func (s *SQLite) List(ctx context.Context, prefix string) ([]string, error) {
 	return keys, wrap("list", rows.Err())
 }
 
+// Entry is a key with its value. Until is when it expires; zero: never.
+type Entry struct {
+	Key   string    `json:"key"`
+	Value string    `json:"value"`
+	Until time.Time `json:"until,omitzero"`
+}
+
+// All returns what is kept, in the order of the keys.
+func (s *SQLite) All(ctx context.Context) ([]Entry, error) {
+	rows, err := s.db.Read().QueryContext(ctx, `SELECT key, value, until FROM kv WHERE true`+live+` ORDER BY key`, s.now().UnixMilli())
+	if err != nil {
+		return nil, wrap("list", err)
+	}
+	defer rows.Close() //nolint:errcheck // what matters is rows.Err
+	var all []Entry
+	for rows.Next() {
+		var e Entry
+		var until int64
+		if err := rows.Scan(&e.Key, &e.Value, &until); err != nil {
+			return nil, wrap("list", err)
+		}
+		if until > 0 {
+			e.Until = time.UnixMilli(until)
+		}
+		all = append(all, e)
+	}
+	return all, wrap("list", rows.Err())
+}
+
 func wrap(verb string, err error) error {
 	if err == nil {
 		return nil

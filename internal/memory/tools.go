@@ -59,7 +59,11 @@ type saved struct {
 }
 
 func (k kit) save(ctx context.Context, t chat.Turn, a saveArgs) (saved, error) {
-	m, err := k.store.Save(ctx, t.From, t.Place.Private(), Draft{Content: a.Content,
+	private, err := k.private(ctx, t, a.Supersedes)
+	if err != nil {
+		return saved{}, err
+	}
+	m, err := k.store.Save(ctx, t.From, private, Draft{Content: a.Content,
 		Importance: Importance(a.Importance), RelatedTo: a.RelatedTo, Supersedes: a.Supersedes,
 		Standing: t.Standing.Now()})
 	if err != nil {
@@ -172,6 +176,9 @@ type patched struct {
 func (k kit) patch(ctx context.Context, t chat.Turn, a patchArgs) (patched, error) {
 	if strings.TrimSpace(a.MemoryID) == "" {
 		return patched{}, tool.Bad("memory-patch: memory_id must not be empty; memory-search tells ids")
+	}
+	if err := uncovers(t, a.Visibility); err != nil {
+		return patched{}, err
 	}
 	p, err := k.store.Patch(ctx, t.From, t.Place.Private(), strings.TrimSpace(a.MemoryID),
 		Changes{a.Enabled, a.Visibility, a.Importance, a.RelatedTo, a.Supersedes})

@@ -32,6 +32,9 @@ const (
 	longestName = 60 // code points of a name that is shown
 )
 
+// OfferKeys is how the keys of codes begin that wait for an owner: what is kept of them is for this machine alone.
+const OfferKeys = "pairing/offer/"
+
 // What can be wrong with a code, or with somebody to remove.
 var (
 	ErrCode    = errors.New("no such code")
@@ -274,7 +277,7 @@ func (p *Pairing) People() (people []Admission, waiting int) {
 
 // The keys of the store. Behind them comes a hash of the person, since an id may hold any character.
 const (
-	offerKey     = "pairing/offer/"
+	offerKey     = OfferKeys
 	admissionKey = "pairing/admitted/"
 )
 

@@ -25,6 +25,7 @@ var mayImport = map[string]string{
 	"jsonrpc":   "",
 	"kv":        "sqlite",
 	"clock":     "sqlite",
+	"state":     "clock kv sqlite",
 	"egress":    "",
 	"inbox":     "chat sqlite",
 	"watch":     "",
