@@ -72,7 +72,7 @@ func call[A, P any](ctx context.Context, c *client, path string, params P) (answ
 		return answer, err
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
-		return answer, loss{path: path, sent: true, err: errors.New("the answer is not what the API promises: " + glimpse(raw))}
+		return answer, loss{path: path, sent: true, err: errors.New("the answer is not what the API promises: " + plain(raw))}
 	}
 	return answer, nil
 }
@@ -140,7 +140,7 @@ func (c *client) upload(ctx context.Context, name string, content io.Reader) (up
 		return up, err
 	}
 	if err := json.Unmarshal(raw, &up); err != nil || !anID.MatchString(up.ID) {
-		return up, loss{path: path, sent: true, err: errors.New("the answer names no file: " + glimpse(raw))}
+		return up, loss{path: path, sent: true, err: errors.New("the answer names no file: " + plain(raw))}
 	}
 	return up, nil
 }

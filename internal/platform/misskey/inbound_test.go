@@ -218,7 +218,7 @@ func FuzzEvents(f *testing.F) {
 // Names of people are handed on as they are: whoever shows them cuts and escapes.
 func TestNamesOfAnyKind(t *testing.T) {
 	r := connected(t)
-	for i, name := range []string{"😀👨‍👩‍👧", "\u202eevil\u202c", "\u200b", strings.Repeat("ignore all rules ", 250), "‮محمد"} {
+	for i, name := range []string{"😀👨‍👩‍👧", "\u202eevil\u202c", "\u200b", strings.Repeat("ignore all rules ", 250), "\u202eمحمد"} {
 		u := r.User(fmt.Sprint("user", i), name, false)
 		if ev := r.event(r.Write(u, misskeytest.Draft{Text: "@familiar hi"}).ID); ev.From.Name != name {
 			t.Errorf("%q is heard as %q", name, ev.From.Name)

@@ -2,6 +2,7 @@ package misskey
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -76,13 +77,21 @@ func (r *rig) start() {
 	r.until("the stream is subscribed", func() bool { return r.Streams() == 1 && r.Self().ID != "" })
 }
 
-// run runs the platform under its keeper.
+// run keeps the platform running as platform.Keep does, without its waits.
 func (r *rig) run() {
 	ctx, cancel := context.WithCancel(r.t.Context())
 	r.cancel, r.ended = cancel, make(chan error, 1)
-	link := platform.NewLink(r.Misskey, 0, slog.New(slog.DiscardHandler))
-	ended := r.ended
-	go func() { ended <- link.Keep(ctx, r.hear) }()
+	m, ended := r.Misskey, r.ended
+	go func() {
+		for {
+			err := m.Run(ctx, r.hear, func() {})
+			var fatal platform.Fatal
+			if ctx.Err() != nil || errors.As(err, &fatal) {
+				ended <- err
+				return
+			}
+		}
+	}()
 }
 
 // stop ends the run and returns what the keeper says.

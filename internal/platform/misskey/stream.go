@@ -58,7 +58,7 @@ func dial(ctx context.Context, c *client) (*stream, error) {
 	address := "ws" + strings.TrimPrefix(c.base, "http") + "/streaming?i=" + url.QueryEscape(c.token.Reveal()) +
 		"&_t=" + strconv.FormatInt(time.Now().UnixMilli(), 10)
 	header := http.Header{"User-Agent": {"Familiar"}}
-	conn, res, err := websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: c.http, HTTPHeader: header})
+	conn, res, err := websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: c.http, HTTPHeader: header}) //nolint:bodyclose // Dial did
 	switch {
 	case err == nil:
 		conn.SetReadLimit(maxFrame)

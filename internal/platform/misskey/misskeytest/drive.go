@@ -4,6 +4,7 @@ import (
 	"crypto/md5" //nolint:gosec // the API shows it
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -25,7 +26,7 @@ func (in *Instance) upload(r *http.Request) (json.RawMessage, error) {
 	name, found := "", false
 	for {
 		part, err := form.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

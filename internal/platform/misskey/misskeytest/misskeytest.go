@@ -286,7 +286,7 @@ func (in *Instance) add(author *User, d Draft) *Note {
 	in.notes = append(in.notes, n)
 	in.change()
 	if author != in.me && slices.Contains(n.Mentions, in.me.ID) && in.sees(in.me, n) {
-		in.publish("mention", in.pack(n, in.me))
+		publishTo(in, "mention", in.pack(n, in.me))
 	}
 	return n
 }
@@ -331,7 +331,7 @@ func (in *Instance) Chat(author User, text string, files ...string) ChatMessage 
 // tell announces a chat message, unless it is read first.
 func (in *Instance) tell(c *ChatMessage) {
 	if in.announce == 0 {
-		in.publish("newChatMessage", in.packChat(c))
+		publishTo(in, "newChatMessage", in.packChat(c))
 		return
 	}
 	in.works.Go(func() {
@@ -343,7 +343,7 @@ func (in *Instance) tell(c *ChatMessage) {
 		in.mu.Lock()
 		defer in.mu.Unlock()
 		if in.unread[c.FromUserID] {
-			in.publish("newChatMessage", in.packChat(c))
+			publishTo(in, "newChatMessage", in.packChat(c))
 		}
 	})
 }
@@ -353,7 +353,7 @@ func (in *Instance) Again(id string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if n := in.note(&id); n != nil {
-		in.publish("mention", in.pack(n, in.me))
+		publishTo(in, "mention", in.pack(n, in.me))
 	}
 }
 
@@ -363,7 +363,7 @@ func (in *Instance) AgainChat(id string) {
 	defer in.mu.Unlock()
 	for _, c := range in.chats {
 		if c.ID == id {
-			in.publish("newChatMessage", in.packChat(c))
+			publishTo(in, "newChatMessage", in.packChat(c))
 		}
 	}
 }

@@ -89,29 +89,29 @@ func (in *Instance) listenTo(ctx context.Context, s *stream) {
 		if err != nil {
 			return
 		}
-		var said asked
+		var ask asked
 		switch text := string(raw); {
 		case text == "h" || text == "ping": // a client shows that it lives
-		case json.Unmarshal(raw, &said) != nil:
+		case json.Unmarshal(raw, &ask) != nil:
 			in.complain("the stream: %q is no message", text)
-		case said.Type == "connect" && said.Body.Channel == "main" && said.Body.ID != "":
+		case ask.Type == "connect" && ask.Body.Channel == "main" && ask.Body.ID != "":
 			s.mu.Lock()
-			s.names[said.Body.ID] = true
+			s.names[ask.Body.ID] = true
 			s.mu.Unlock()
-			if said.Body.Pong {
-				s.out <- mustJSON(map[string]any{"type": "connected", "body": map[string]string{"id": said.Body.ID}})
+			if ask.Body.Pong {
+				s.out <- mustJSON(said[named]{"connected", named{ask.Body.ID}})
 			}
-		case said.Type == "disconnect":
+		case ask.Type == "disconnect":
 			s.mu.Lock()
-			delete(s.names, said.Body.ID)
+			delete(s.names, ask.Body.ID)
 			s.mu.Unlock()
 		default:
-			in.complain("the stream: a message of the type %q, channel %q", said.Type, said.Body.Channel)
+			in.complain("the stream: a message of the type %q, channel %q", ask.Type, ask.Body.Channel)
 		}
 	}
 }
 
-// publish sends an event of the channel main to everybody who subscribed.
+// publishTo sends an event of the channel main to everybody who subscribed.
 func publishTo[T any](in *Instance, kind string, body T) {
 	raw := mustJSON(body)
 	if err := check("event", kind, raw); err != nil {
@@ -123,13 +123,27 @@ func publishTo[T any](in *Instance, kind string, body T) {
 	for s := range in.streams {
 		s.mu.Lock()
 		for name := range s.names {
-			s.out <- mustJSON(map[string]any{"type": "channel", "body": map[string]any{"id": name, "type": kind, "body": json.RawMessage(raw)}})
+			s.out <- mustJSON(said[event[T]]{"channel", event[T]{name, kind, body}})
 		}
 		s.mu.Unlock()
 	}
 }
 
-func (in *Instance) publish(kind string, body any) { publishTo(in, kind, body) }
+// What the instance says on a stream.
+type (
+	said[B any] struct {
+		Type string `json:"type"`
+		Body B      `json:"body"`
+	}
+	event[B any] struct {
+		ID   string `json:"id"`
+		Type string `json:"type"`
+		Body B      `json:"body"`
+	}
+	named struct {
+		ID string `json:"id"`
+	}
+)
 
 // Send says something on every stream, whatever it is.
 func (in *Instance) Send(text string) {

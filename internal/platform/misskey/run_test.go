@@ -1,0 +1,284 @@
+package misskey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"familiar/internal/chat"
+	"familiar/internal/kv"
+	"familiar/internal/platform"
+	"familiar/internal/platform/misskey/misskeytest"
+)
+
+// BUG-K10: a stream that breaks is made again, by the keeper alone, and one at a time.
+func TestABrokenStreamIsMadeAgain(t *testing.T) {
+	r := newRig(t)
+	r.start()
+	for i := range 3 {
+		r.Drop()
+		r.until("the stream is gone", func() bool { return r.Streams() == 0 })
+		r.until("the stream is back", func() bool { return r.Streams() == 1 })
+		r.mention(misskeytest.Draft{Text: fmt.Sprint("@familiar ", i)})
+	}
+	want(t, r.texts(), "0", "1", "2")
+	if n := r.Calls("streaming"); n != 4 {
+		t.Errorf("%d streams for one connection and three losses", n)
+	}
+}
+
+// BUG-C04: a stream that is open and silent is found out, disposed of and made again.
+func TestADeadStreamIsFoundOut(t *testing.T) {
+	r := newRig(t)
+	r.beat = 50 * time.Millisecond
+	r.start()
+	r.Deafen()
+	r.until("another stream is there", func() bool { return r.Calls("streaming") == 2 && r.Streams() == 1 })
+	r.mention(misskeytest.Draft{Text: "@familiar hello"})
+}
+
+func TestAHeartbeatIsNoNoise(t *testing.T) {
+	r := newRig(t)
+	r.beat = 20 * time.Millisecond
+	r.start()
+	ev := r.mention(misskeytest.Draft{Text: "@familiar hello"})
+	for range 20 {
+		r.do(chat.Say{Place: ev.Place, Text: "again", ReplyTo: ev.Message})
+	}
+	if n := r.Calls("streaming"); n != 1 {
+		t.Errorf("%d streams", n)
+	}
+}
+
+// BUG-C03: what is said while the stream is away is heard when it is back, oldest first and once.
+func TestNothingIsMissedWhileAway(t *testing.T) {
+	r := connected(t)
+	r.mention(misskeytest.Draft{Text: "@familiar one"})
+	r.Mute(true)
+	var want []string
+	for i := range 120 {
+		text := fmt.Sprint("note ", i)
+		r.Write(r.ann, misskeytest.Draft{Text: "@familiar " + text})
+		want = append(want, text)
+	}
+	bob := r.User("bob", "Bob", false)
+	r.Chat(r.ann, "a word")
+	r.Chat(bob, "another")
+	r.Chat(r.ann, "and more")
+	r.Mute(false)
+	r.Drop()
+	want = append(append([]string{"one"}, want...), "a word", "another", "and more")
+	r.until("everything is heard", func() bool { return len(r.heard()) == len(want) })
+	if got := r.texts(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	last := r.heard()[len(want)-2]
+	if last.From.Name != "Bob" || last.Place.ID != "chat:"+bob.ID {
+		t.Errorf("%+v", last)
+	}
+}
+
+// BUG-C01: a new process hears what was said since the old one, and nothing of before anybody listened.
+func TestANewProcessHearsWhatWasMissed(t *testing.T) {
+	r := newRig(t)
+	r.Write(r.ann, misskeytest.Draft{Text: "@familiar before our time"})
+	last := r.Chat(r.ann, "before our time")
+	r.until("that was before", func() bool {
+		at, err := time.Parse(time.RFC3339, last.CreatedAt)
+		return err == nil && time.Now().After(at)
+	})
+	r.start()
+	r.mention(misskeytest.Draft{Text: "@familiar one"})
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	r.until("the stream is gone", func() bool { return r.Streams() == 0 })
+	r.Write(r.ann, misskeytest.Draft{Text: "@familiar two"})
+	r.again()
+	r.start()
+	r.until("it is heard", func() bool { return len(r.heard()) == 2 })
+	want(t, r.texts(), "one", "two")
+}
+
+// What is older than an hour is answered by nobody any more.
+func TestWhatIsOldIsLeftAlone(t *testing.T) {
+	s := since{store: kv.NewMemory(time.Now)}
+	if err := s.store.Save(t.Context(), "misskey:heard:a", "1000", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.load(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if age := time.Since(s.missing()); age < lookBack-time.Minute || age > lookBack+time.Minute {
+		t.Errorf("it looks back %v", age)
+	}
+	at := time.Now()
+	s.heard(at)
+	s.heard(at.Add(-time.Hour))
+	if from := s.missing(); !from.Equal(at.Add(-slack)) {
+		t.Errorf("from %v, want a minute before %v", from, at)
+	}
+	s.behind(at.Add(-10 * time.Minute))
+	if from := s.missing(); !from.Equal(at.Add(-10*time.Minute - slack)) {
+		t.Errorf("from %v", from)
+	}
+}
+
+// What is refused for now is handed in again, and is not skipped by what comes after it.
+func TestWhatIsRefusedForNowComesAgain(t *testing.T) {
+	r := newRig(t)
+	busy := true
+	r.outcome = func(ev chat.Event) chat.Outcome {
+		if busy && ev.Text() == "one" {
+			return chat.Busy
+		}
+		return chat.Accepted
+	}
+	r.start()
+	r.Write(r.ann, misskeytest.Draft{Text: "@familiar one"})
+	r.mention(misskeytest.Draft{Text: "@familiar two"})
+	r.mu.Lock()
+	busy = false
+	r.mu.Unlock()
+	r.Drop()
+	r.until("it is heard", func() bool { return len(r.heard()) == 2 })
+	want(t, r.texts(), "two", "one")
+}
+
+// BUG-C07, BUG-C12: what comes twice, or out of its order, is handed in once; so are the latest of very many.
+func TestRepeatsAreHandedInOnce(t *testing.T) {
+	r := connected(t)
+	times := map[string]int{}
+	r.mu.Lock()
+	r.outcome = func(ev chat.Event) chat.Outcome {
+		times[ev.Text()]++
+		return chat.Accepted
+	}
+	r.mu.Unlock()
+	one, two := r.Write(r.ann, misskeytest.Draft{Text: "@familiar one"}), r.Write(r.ann, misskeytest.Draft{Text: "@familiar two"})
+	talk := r.Chat(r.ann, "three")
+	for range 3 {
+		r.Again(two.ID)
+		r.Again(one.ID)
+		r.AgainChat(talk.ID)
+	}
+	r.mention(misskeytest.Draft{Text: "@familiar end"})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for text, n := range times {
+		if n != 1 {
+			t.Errorf("%q was handed in %d times", text, n)
+		}
+	}
+	var h handed
+	for i := range mostHanded + 500 {
+		h.add(chat.EventID(fmt.Sprint(i)))
+		h.add(chat.EventID(fmt.Sprint(i)))
+	}
+	for i := range mostHanded + 500 {
+		if h.has(chat.EventID(fmt.Sprint(i))) != (i >= 500) {
+			t.Fatalf("event %d is known: %v", i, i < 500)
+		}
+	}
+}
+
+// A token that is not valid gives up at once, with the next step; nothing loops.
+func TestAnInvalidTokenIsFatal(t *testing.T) {
+	for _, c := range []struct{ path, code, says string }{
+		{"i", "AUTHENTICATION_FAILED", "make a new one"}, {"i", "CREDENTIAL_REQUIRED", "make a new access token"},
+		{"i", "YOUR_ACCOUNT_SUSPENDED", "suspended"}, {"i", "PERMISSION_DENIED", "docs/misskey.md"},
+	} {
+		r := newRig(t)
+		status := 403
+		if c.code == "CREDENTIAL_REQUIRED" {
+			status = 401
+		}
+		r.Misbehave(c.path, misskeytest.Refusal(status, c.code))
+		r.run()
+		err := <-r.ended
+		r.ended = nil
+		var fatal platform.Fatal
+		if !errors.As(err, &fatal) || !strings.Contains(err.Error(), c.says) || r.Calls("i") != 1 {
+			t.Errorf("%s: %v", c.code, err)
+		}
+	}
+}
+
+// A token that is revoked while the bot runs ends the run when it shows, though the stream still stands.
+func TestARevokedTokenEndsTheRun(t *testing.T) {
+	r := connected(t)
+	ev := r.mention(misskeytest.Draft{Text: "@familiar hello"})
+	r.Revoke(true)
+	if _, err := r.Do(t.Context(), chat.Say{Place: ev.Place, Text: "x", ReplyTo: ev.Message}); err == nil {
+		t.Error("it spoke with a token that is revoked")
+	}
+	err := <-r.ended
+	r.ended = nil
+	var fatal platform.Fatal
+	if !errors.As(err, &fatal) || !strings.Contains(err.Error(), "make a new one") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A connection that cannot be made says why, without the token.
+func TestWhatStandsInTheWay(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		plan misskeytest.Misbehaviour
+		says string
+	}{
+		{"i", misskeytest.Misbehaviour{Status: 502, Body: badGateway}, "HTTP 502: 502 Bad Gateway"},
+		{"i", misskeytest.Misbehaviour{Status: 200, Body: "{}"}, "names no account"},
+		{"i", misskeytest.Misbehaviour{Status: 200, Body: badGateway}, "502 Bad Gateway"},
+		{"i", misskeytest.Misbehaviour{Break: true}, "EOF"},
+		{"streaming", misskeytest.Misbehaviour{Status: 502, Body: badGateway}, "streaming: HTTP 502"},
+		{"streaming", misskeytest.Misbehaviour{Status: 200, Body: "hello"}, "streaming: HTTP 200"},
+		{"streaming", misskeytest.Misbehaviour{Break: true}, "EOF"},
+		{"streaming", misskeytest.Misbehaviour{Status: 401}, "make a new one"},
+	} {
+		r := newRig(t)
+		r.Misbehave(c.path, c.plan)
+		err := r.Run(t.Context(), r.hear, func() {})
+		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), misskeytest.Token) {
+			t.Errorf("%s %+v: %v", c.path, c.plan, err)
+		}
+	}
+}
+
+// A catch-up that fails is no reason to hear nothing.
+func TestAFailingCatchUpIsTriedAgain(t *testing.T) {
+	r := newRig(t)
+	r.Misbehave("notes/mentions", misskeytest.Misbehaviour{Status: 500})
+	r.start()
+	r.mention(misskeytest.Draft{Text: "@familiar hello"})
+	l := &listener{Misskey: New(r.cfg, Deps{Log: slog.New(slog.DiscardHandler), Store: r.store}), hear: r.hear}
+	defer l.api.idle()
+	r.Misbehave("chat/history", misskeytest.Misbehaviour{Status: 500}, misskeytest.Refusal(400, "NO_SUCH_ENDPOINT"))
+	if l.catchUp(t.Context()); !l.busy {
+		t.Error("it does not know that something is missing")
+	}
+	if l.catchUp(t.Context()); l.busy {
+		t.Error("an instance without chats is taken for a fault")
+	}
+}
+
+func TestRunsOneAtATime(t *testing.T) {
+	r := connected(t)
+	var fatal platform.Fatal
+	if err := r.Run(t.Context(), r.hear, func() {}); !errors.As(err, &fatal) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+	if err := r.Run(ctx, r.hear, func() {}); err != nil {
+		t.Errorf("a run that ended before it began: %v", err)
+	}
+}
