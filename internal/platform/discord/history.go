@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -49,7 +50,9 @@ func (d *Discord) messages(ctx context.Context, where chat.Place, before chat.Me
 			out = append(out, d.message(m))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b chat.Message) int { return a.At.Compare(b.At) })
+	slices.SortFunc(out, func(a, b chat.Message) int { // ids grow with time, and tell apart what was said in one moment
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+	})
 	return out, nil
 }
 

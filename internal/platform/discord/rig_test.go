@@ -181,3 +181,12 @@ func raw(t *testing.T, v any) string {
 	}
 	return string(text)
 }
+
+// A token of nobody, whose first part is the id of the fake's bot.
+var secretToken = secret.New("NDAwMDAwMDAwMDAwMDAwMDQy.x.y")
+
+var quietDeps = Deps{Log: slog.New(slog.DiscardHandler)}
+
+func collect(into *[]chat.Event) func(context.Context, chat.Event) {
+	return func(_ context.Context, ev chat.Event) { *into = append(*into, ev) }
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -19,7 +20,8 @@ var published embed.FS
 // schemas are the same, by name, ready to be held against something.
 type schemas map[string]*jsonschema.Schema
 
-func load() (schemas, error) {
+// load reads them, once: it takes its time.
+var load = sync.OnceValues(func() (schemas, error) {
 	compiler, out := jsonschema.NewCompiler(), schemas{}
 	files, err := fs.Glob(published, "schema/*.json")
 	if err != nil {
@@ -43,7 +45,7 @@ func load() (schemas, error) {
 		}
 	}
 	return out, nil
-}
+})
 
 // check holds a text against a schema.
 func (s schemas) check(name string, text []byte) error {

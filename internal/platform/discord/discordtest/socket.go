@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -53,6 +54,7 @@ type socket struct {
 	sent    int64    // the last event that went out
 	beat    time.Time
 	frames  []time.Time
+	ended   atomic.Bool // by the server
 
 	write sync.Mutex
 }
@@ -110,7 +112,10 @@ func (s *Server) gateway(w http.ResponseWriter, r *http.Request) {
 }
 
 // close says good-bye with a code.
-func (k *socket) close(code websocket.StatusCode, why string) { _ = k.conn.Close(code, why) }
+func (k *socket) close(code websocket.StatusCode, why string) {
+	k.ended.Store(true)
+	_ = k.conn.Close(code, why)
+}
 
 // say writes one frame.
 func (k *socket) say(ctx context.Context, op int, data json.RawMessage, of *event) error {
@@ -219,7 +224,7 @@ func (k *socket) left(err error) {
 	code := websocket.CloseStatus(err)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.session != nil && (code == websocket.StatusNormalClosure || code == websocket.StatusGoingAway) {
+	if k.session != nil && !k.ended.Load() && (code == websocket.StatusNormalClosure || code == websocket.StatusGoingAway) {
 		delete(k.sessions, k.session.id)
 	}
 }
