@@ -26,10 +26,10 @@ var ids = []struct {
 	form *regexp.Regexp
 }{
 	{"session", regexp.MustCompile(`sess_[0-9a-z]+_[0-9a-f]+`)},
-	{"memory", regexp.MustCompile(`mem_[0-9]+_[0-9a-f]+`)},
-	{"patch", regexp.MustCompile(`patch_[0-9]+_[0-9a-f]+`)},
-	{"reminder", regexp.MustCompile(`rem_[0-9]+_[0-9a-f]+`)},
-	{"code", regexp.MustCompile("\\b[2-9A-Z]{4}-[2-9A-Z]{4}\\b")},
+	{"memory", regexp.MustCompile(`mem_[0-9a-z]+_[0-9a-z]+`)},
+	{"patch", regexp.MustCompile(`patch_[0-9a-z]+_[0-9a-z]+`)},
+	{"reminder", regexp.MustCompile(`rem_[0-9a-z]+_[0-9a-z]+`)},
+	{"code", regexp.MustCompile(`\b[2-9A-Z]{4}-[2-9A-Z]{4}\b`)},
 	{"question", regexp.MustCompile("/yes ([0-9a-z]+)")},
 }
 

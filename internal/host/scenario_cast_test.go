@@ -16,12 +16,13 @@ import (
 
 // cast is the agent of a story: each session that is opened does what the next play says.
 type cast struct {
-	t *testing.T
+	t    *testing.T
+	show func(string) string // writes ids in the place of their names
 
 	mu      sync.Mutex
 	plays   []play
 	prompts []string
-	holding int
+	holding map[*actor]context.Context // of the turns that are held
 	holds   map[string]chan struct{}
 }
 
@@ -39,12 +40,12 @@ func (c *cast) Open(ctx context.Context, o agent.Opening) (agent.Session, error)
 	for _, lines := range append(c.plays[0], nil) {
 		var turn script.Turn
 		for _, line := range lines {
-			turn.Steps = append(turn.Steps, c.steps(line)...)
+			turn.Steps = append(turn.Steps, c.steps(c.show(line))...)
 		}
 		turns = append(turns, turn)
 	}
 	c.plays = c.plays[1:]
-	s, err := script.New(script.Script{Find: `(mem|rem)_[0-9A-Za-z_]+`, Turns: turns}).Open(ctx, o)
+	s, err := script.New(script.Script{Turns: turns}).Open(ctx, o)
 	return &actor{Session: s, cast: c}, err
 }
 
@@ -71,7 +72,7 @@ func (c *cast) steps(line string) []script.Step {
 	case "hold":
 		until := make(chan struct{})
 		c.holds[rest] = until
-		return []script.Step{{Plan: []string{holds}}, {Until: until}, {Plan: []string{goesOnNow}}}
+		return []script.Step{{Plan: []string{holdPlan, rest}}, {Until: until}}
 	case "run":
 		input, _ := json.Marshal(map[string]string{"command": rest}) // a map of strings is always JSON
 		return []script.Step{{Ask: &agent.Ask{Call: rest, Title: "run it", Kind: agent.KindExecute, RawInput: input,
@@ -86,29 +87,43 @@ func (c *cast) steps(line string) []script.Step {
 	return []script.Step{{Call: verb, Args: json.RawMessage(rest)}}
 }
 
-// The plans by which an actor knows that its turn is held.
-const (
-	holds     = "the story holds this turn"
-	goesOnNow = "it goes on"
-)
+// holdPlan is the first step of the plan by which an actor knows that its turn is held; the second is its name.
+const holdPlan = "the story holds this turn"
 
-// release lets a turn go on.
+// release lets a turn go on; from then on it counts as running.
 func (c *cast) release(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	until, ok := c.holds[name]
-	if !ok {
-		c.t.Fatalf("nothing is held under the name %q", name)
+	for a := range c.holding {
+		if a.hold == name {
+			delete(c.holding, a)
+			close(c.holds[name])
+		}
 	}
-	c.holding-- // from now on it counts as running
-	delete(c.holds, name)
-	close(until)
 }
 
-func (c *cast) held() int {
+// held reports whether a turn is held under a name.
+func (c *cast) held(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.holding
+	for a := range c.holding {
+		if a.hold == name {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsNow is how many turns are held, and were not ended meanwhile.
+func (c *cast) holdsNow() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, ctx := range c.holding {
+		if ctx.Err() == nil {
+			n++
+		}
+	}
+	return n
 }
 
 func (c *cast) left() int {
@@ -133,8 +148,7 @@ func (c *cast) tell(text string) {
 type actor struct {
 	agent.Session
 	cast *cast
-
-	held bool // of the running turn; under the lock of cast
+	hold string // the name under which its turn was held last; under the lock of cast
 }
 
 func (a *actor) Can() agent.Can {
@@ -154,53 +168,43 @@ func (a *actor) Prompt(ctx context.Context, t chat.Turn, blocks []agent.Block, w
 		}
 	}
 	a.cast.tell(text.String())
-	defer a.hold(false)
-	return a.Session.Prompt(ctx, t, blocks, seer{w, a})
+	defer func() {
+		a.cast.mu.Lock()
+		defer a.cast.mu.Unlock()
+		delete(a.cast.holding, a)
+	}()
+	return a.Session.Prompt(ctx, t, blocks, seer{w, a, ctx})
 }
 
 // Steer takes words while the turn is held.
 func (a *actor) Steer(text string) error {
 	a.cast.mu.Lock()
-	held := a.held
+	_, holds := a.cast.holding[a]
 	a.cast.mu.Unlock()
-	if !held {
+	if !holds {
 		return agent.ErrNoTurn
 	}
 	a.cast.tell(text)
 	return nil
 }
 
-// hold notes that the turn is held, or that it ended while it was.
-func (a *actor) hold(held bool) {
-	a.cast.mu.Lock()
-	defer a.cast.mu.Unlock()
-	switch {
-	case held:
-		a.cast.holding++
-	case a.held:
-		a.cast.holding--
-	}
-	a.held = held
-}
-
-// seer notes the plans of an actor.
+// seer notes that a turn is held.
 type seer struct {
 	agent.Watcher
 	actor *actor
+	ctx   context.Context
 }
 
 func (s seer) Saw(u agent.Update) {
 	plan, ok := u.(agent.Plan)
-	switch {
-	case ok && plan.Steps[0] == holds:
-		s.actor.hold(true)
-	case ok && plan.Steps[0] == goesOnNow: // release has counted it
-		s.actor.cast.mu.Lock()
-		s.actor.held = false
-		s.actor.cast.mu.Unlock()
-	default:
+	if !ok || plan.Steps[0] != holdPlan {
 		s.Watcher.Saw(u)
+		return
 	}
+	s.actor.cast.mu.Lock()
+	defer s.actor.cast.mu.Unlock()
+	s.actor.hold = plan.Steps[1]
+	s.actor.cast.holding[s.actor] = s.ctx
 }
 
 // tools are those of a story beside our own: one that asks first.

@@ -43,6 +43,7 @@ func (s *scenario) do(sc *scene) (outcome string) {
 	case "repeat":
 		return s.hear(s.last)
 	case "go":
+		s.bot.until(sc.rest+" is held", func() bool { return s.cast.held(sc.rest) })
 		s.cast.release(sc.rest)
 	case "restart", "crash":
 		s.again(sc.verb == "crash")
@@ -52,6 +53,8 @@ func (s *scenario) do(sc *scene) (outcome string) {
 		s.reminder(sc)
 	case "write":
 		s.write(sc)
+	case "admit":
+		s.admit()
 	default:
 		return s.due(sc)
 	}
@@ -152,7 +155,7 @@ func (s *scenario) due(sc *scene) string {
 		defer s.jobs.count(-1)
 		ended <- run(s.t.Context(), time.Now())
 	}()
-	s.bot.until(sc.verb+" ended or is held", func() bool { return len(ended) > 0 || s.cast.held() > 0 })
+	s.bot.until(sc.verb+" ended or is held", func() bool { return len(ended) > 0 || s.cast.holdsNow() > 0 })
 	select {
 	case err := <-ended:
 		if err != nil {
@@ -194,8 +197,24 @@ func (s *scenario) memory(sc *scene) {
 	if slices.Contains(how, "high") {
 		draft.Importance = memory.High
 	}
-	if _, err := s.bot.memory.Save(s.t.Context(), chat.Person{Platform: s.net.name, ID: how[1]}, how[2] == "private", draft); err != nil {
+	m, err := s.bot.memory.Save(s.t.Context(), chat.Person{Platform: s.net.name, ID: how[1]}, how[2] == "private", draft)
+	if err != nil {
 		s.t.Fatal(err)
+	}
+	s.names.name("memory", m.ID)
+}
+
+// admit lets in every note that waits for the owner.
+func (s *scenario) admit() {
+	s.t.Helper()
+	waiting, err := s.bot.drafts.Waiting()
+	if err != nil || len(waiting) == 0 {
+		s.t.Fatal("notes that wait:", waiting, err)
+	}
+	for _, d := range waiting {
+		if _, err := s.bot.drafts.Admit(d.Session, true); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 }
 
@@ -232,6 +251,9 @@ func (s *scenario) write(sc *scene) {
 		s.t.Fatal(err)
 	}
 }
+
+// rehearses reports whether no agent is asked here.
+func (s *scenario) rehearses() bool { return s.bot.cfg.Agent.DryRun.Enabled }
 
 // rehearsed is what a dry run wrote since it was asked last.
 func (s *scenario) rehearsed() (prompts []string) {

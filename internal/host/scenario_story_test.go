@@ -17,6 +17,7 @@ type scene struct {
 	told, untold []string
 	lines        []string // the indented lines that stay as they are
 	wanted       []string // what is to reach the network, as written
+	waits        bool     // more is to come before anybody looks at it
 	outcome      string   // as written; "" means accepted
 }
 
@@ -25,7 +26,7 @@ type play [][]string
 
 // deeds are the first words of lines about no person.
 var deeds = map[string]bool{"network": true, "repeat": true, "reminders": true, "post": true, "lurk": true, "research": true,
-	"tidy": true, "go": true, "restart": true, "crash": true, "memory": true, "reminder": true, "write": true}
+	"tidy": true, "go": true, "restart": true, "crash": true, "memory": true, "reminder": true, "write": true, "admit": true}
 
 // readStory reads the section story.
 func readStory(text string) (all []*scene, err error) {
@@ -92,6 +93,8 @@ func (s *scene) below(line string) error {
 		}
 		p := s.plays[len(s.plays)-1]
 		p[len(p)-1] = append(p[len(p)-1], rest)
+	case "waits":
+		s.waits = true
 	case "", "#":
 	default:
 		return fmt.Errorf("%q is nothing that can stand below a deed", verb)

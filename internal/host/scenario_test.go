@@ -1,10 +1,14 @@
 package host
 
 import (
+	"context"
 	"flag"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +33,7 @@ func TestScenarios(t *testing.T) {
 }
 
 func playFile(t *testing.T, path string) {
+	t.Parallel()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +59,7 @@ type scenario struct {
 	home   string
 	net    *town
 	wire   *wire
+	site   *httptest.Server // serves the sections site/…
 	cast   *cast
 	names  *names
 	jobs   jobs
@@ -74,8 +80,10 @@ func newScenario(t *testing.T, file archive) *scenario {
 	for _, scene := range s.story {
 		plays = append(plays, scene.plays...)
 	}
-	s.cast = &cast{t: t, plays: plays, holds: map[string]chan struct{}{}}
+	s.cast = &cast{t: t, plays: plays, show: s.names.show, holding: map[*actor]context.Context{}, holds: map[string]chan struct{}{}}
 	s.home = filepath.Join(t.TempDir(), "bot")
+	s.site = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(s.site.Close)
 	s.net = newTown("net")
 	if first := s.story[0]; first.verb == "network" {
 		s.net.name = first.rest
@@ -97,7 +105,7 @@ func (s *scenario) open() {
 // times are those of tests, where the section does not say otherwise.
 func (s *scenario) configure(c *config.Config) {
 	s.t.Helper()
-	text := s.file.section("config")
+	text := strings.ReplaceAll(s.file.section("config"), "{{site}}", s.site.URL)
 	file := filepath.Join(s.t.TempDir(), "config.yaml")
 	if err := os.WriteFile(file, []byte("version: 1\n"+text), 0o600); err != nil {
 		s.t.Fatal(err)
@@ -123,15 +131,24 @@ func (s *scenario) configure(c *config.Config) {
 	}
 }
 
+// serve is the world outside: the page /x is the section site/x.
+func (s *scenario) serve(w http.ResponseWriter, r *http.Request) {
+	if text := s.file.section("site" + r.URL.Path); text != "" {
+		_, _ = w.Write([]byte(text)) // whoever does not read it misses it
+		return
+	}
+	http.NotFound(w, r)
+}
+
 // play lives through the story, and writes down what came of it.
 func (s *scenario) play() {
 	s.t.Helper()
 	for _, scene := range s.story {
-		told := len(s.cast.told())
+		before := len(s.cast.told())
 		outcome := s.do(scene)
-		s.settle(scene)
+		s.settle(scene, before)
 		scene.came(outcome, s.names.hide(s.news()))
-		s.check(scene, s.cast.told()[told:])
+		s.check(scene, s.cast.told()[before:])
 	}
 	if left := s.cast.left(); left > 0 {
 		s.t.Errorf("the agent was not asked %d times as often as the story says", left)
@@ -150,38 +167,51 @@ func (s *scenario) news() []string {
 	return fresh
 }
 
-// settle waits until nothing goes on but what the story holds, and until as much has reached the network as is written.
-func (s *scenario) settle(scene *scene) {
+// settle waits until nothing goes on but what the story holds, and until as much has reached the network and the agent
+// as is written.
+func (s *scenario) settle(scene *scene, before int) {
 	s.t.Helper()
-	s.bot.until(fmt.Sprintf("all is quiet after line %d", scene.line), s.quiet)
+	quiet := func() bool { return s.quiet(scene.waits) }
+	s.bot.until(fmt.Sprintf("all is quiet after line %d", scene.line), quiet)
 	if *update {
 		return
 	}
-	for end := time.Now().Add(10 * time.Second); len(s.net.all()) < s.shown+len(scene.wanted) && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
+	came := func() bool {
+		told := strings.Join(s.cast.told()[before:], "\n")
+		unmet := func(words string) bool { return !strings.Contains(told, words) }
+		return len(s.net.all()) >= s.shown+len(scene.wanted) && (!slices.ContainsFunc(scene.told, unmet) || s.rehearses())
 	}
-	s.bot.until("all is quiet again", s.quiet)
+	for end := time.Now().Add(10 * time.Second); !came() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	s.bot.until("all is quiet again", quiet)
 }
 
-// quiet reports whether every turn that runs is held by the story, and all that waits waits for one of them.
-func (s *scenario) quiet() bool {
+// quiet reports whether every turn that runs is held by the story, and all that waits waits for one of them; or for
+// more to come, where the story says so.
+func (s *scenario) quiet(waits bool) bool {
 	left, err := s.bot.inbox.Left(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	held := s.cast.held()
+	held := s.cast.holdsNow()
+	if waits {
+		return s.bot.rooms.Load().Running == held
+	}
 	if load := s.bot.rooms.Load(); load.Running != held || held == 0 && (load.Waiting > 0 || len(left) > 0 || s.jobs.running() > 0) {
 		return false
 	}
 	type line struct{ place, person string }
-	busy := map[line]bool{}
+	busy, turns := map[line]bool{}, map[chat.TurnID]bool{}
 	for _, e := range left {
 		if e.Begun() {
-			busy[line{e.Event.Place.ID, e.Event.From.ID}] = true
+			busy[line{e.Event.Place.ID, e.Event.From.ID}], turns[e.Turn] = true, true
 		}
 	}
-	for _, e := range left {
-		if !busy[line{e.Event.Place.ID, e.Event.From.ID}] {
+	if len(turns) != held {
+		return false
+	}
+	for _, e := range left { // a command waits behind nobody
+		if strings.HasPrefix(e.Event.Text(), "/") || !busy[line{e.Event.Place.ID, e.Event.From.ID}] {
 			return false
 		}
 	}
