@@ -41,16 +41,17 @@ type Deps struct {
 
 // Misskey is the platform. Safe for concurrent use.
 type Misskey struct {
-	cfg    Config
-	log    *slog.Logger
-	api    *client
-	files  *egress.Client
-	emojis emojiCache
-	people people
-	since  since
-	handed handed
-	late   chan chatMessage // found in a chat before it was announced
-	beat   time.Duration    // how often the stream is asked whether it lives
+	cfg      Config
+	log      *slog.Logger
+	api      *client
+	files    *egress.Client
+	emojis   emojiCache
+	people   people
+	since    since
+	handed   handed
+	late     chan chatMessage // found in a chat before it was announced
+	beat     time.Duration    // how often the stream is asked whether it lives
+	patience time.Duration    // how long it may take to answer
 
 	mu   sync.Mutex
 	me   account
@@ -68,7 +69,7 @@ var (
 // New makes the platform; it connects when it is run.
 func New(cfg Config, deps Deps) *Misskey {
 	return &Misskey{cfg: cfg, log: deps.Log, api: newClient(cfg), files: newFiles(cfg), late: make(chan chatMessage, 100),
-		since: since{store: deps.Store}, beat: beat, half: map[chat.MessageID]post{}}
+		since: since{store: deps.Store}, beat: beat, patience: beatTime, half: map[chat.MessageID]post{}}
 }
 
 // Name returns "misskey".

@@ -75,7 +75,7 @@ func (m *Misskey) listen(ctx context.Context, hear chat.Hear, up func()) error {
 	up()
 	l := &listener{Misskey: m, hear: hear}
 	l.catchUp(ctx)
-	s.start(ctx, m.beat)
+	s.start(ctx, m.beat, m.patience)
 	defer l.keep(ctx)
 	return l.follow(ctx, s)
 }

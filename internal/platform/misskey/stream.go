@@ -58,7 +58,10 @@ func dial(ctx context.Context, c *client) (*stream, error) {
 	address := "ws" + strings.TrimPrefix(c.base, "http") + "/streaming?i=" + url.QueryEscape(c.token.Reveal()) +
 		"&_t=" + strconv.FormatInt(time.Now().UnixMilli(), 10)
 	header := http.Header{"User-Agent": {"Familiar"}}
-	conn, res, err := websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: c.http, HTTPHeader: header}) //nolint:bodyclose // Dial did
+	conn, res, err := websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: c.http, HTTPHeader: header})
+	if res != nil && res.Body != nil {
+		_ = res.Body.Close() // nothing stands in it
+	}
 	switch {
 	case err == nil:
 		conn.SetReadLimit(maxFrame)
@@ -112,10 +115,10 @@ func (s *stream) read(ctx context.Context) (frame, error) {
 func (f frame) ours() bool { return f.Type == "channel" && f.Body.ID == subscription }
 
 // start reads frames and asks from time to time whether the other side is there, until the stream is lost.
-func (s *stream) start(ctx context.Context, every time.Duration) {
+func (s *stream) start(ctx context.Context, every, patience time.Duration) {
 	ctx, s.stop = context.WithCancel(ctx)
 	s.works.Go(func() { s.pump(ctx) })
-	s.works.Go(func() { s.heartbeat(ctx, every) })
+	s.works.Go(func() { s.heartbeat(ctx, every, patience) })
 }
 
 func (s *stream) pump(ctx context.Context) {
@@ -136,7 +139,7 @@ func (s *stream) pump(ctx context.Context) {
 	}
 }
 
-func (s *stream) heartbeat(ctx context.Context, every time.Duration) {
+func (s *stream) heartbeat(ctx context.Context, every, patience time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -145,11 +148,11 @@ func (s *stream) heartbeat(ctx context.Context, every time.Duration) {
 			return
 		case <-tick.C:
 		}
-		limit, cancel := context.WithTimeout(ctx, min(beatTime, every))
+		limit, cancel := context.WithTimeout(ctx, patience)
 		err := s.conn.Ping(limit)
 		cancel()
 		if err != nil {
-			s.lost(fmt.Errorf("the stream is dead: it did not answer within %s: %w", min(beatTime, every), err))
+			s.lost(fmt.Errorf("the stream is dead: it did not answer within %s: %w", patience, err))
 			return
 		}
 	}
