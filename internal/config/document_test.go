@@ -49,6 +49,20 @@ func TestExampleLoadsToTheDefaults(t *testing.T) {
 	}
 }
 
+// A mapping inside the entry of a list is written out key by key, too.
+func TestTheDocumentsSayWhatEachKeyIs(t *testing.T) {
+	for row := range strings.Lines(Reference()) {
+		if cells := strings.Split(row, " | "); strings.HasPrefix(row, "| `") && strings.TrimSpace(cells[3]) == "" {
+			t.Errorf("the reference says nothing about %s", cells[0])
+		}
+	}
+	for line := range strings.Lines(Example()) {
+		if text := strings.TrimSpace(line); strings.HasPrefix(text, "#") && strings.HasSuffix(text, ":") && !strings.Contains(text, " as ") {
+			t.Errorf("the example says nothing behind %q", text)
+		}
+	}
+}
+
 func TestEveryKeyIsDescribed(t *testing.T) {
 	var walk func(reflect.Type, string)
 	walk = func(typ reflect.Type, prefix string) {

@@ -28,8 +28,8 @@ func writeExample(b *strings.Builder, keys []field, v reflect.Value, depth int) 
 		}
 		comment(b, indent, f.doc)
 		if entry := entryOf(f.typ); entry != nil {
-			for _, key := range fields(entry) {
-				comment(b, indent+"  ", "entry."+key.name+": "+key.doc)
+			for _, key := range leaves(entry) {
+				comment(b, indent+"  ", "entry."+key.path+": "+key.doc)
 			}
 		}
 		if len(f.env) > 0 {

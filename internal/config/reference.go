@@ -38,8 +38,8 @@ func row(b *strings.Builder, l leaf, value reflect.Value) {
 	}
 	writeRow(b, cells)
 	if entry := entryOf(l.typ); entry != nil {
-		for _, key := range fields(entry) {
-			writeRow(b, []string{"`" + l.path + "[]." + key.name + "`", typeName(key.typ), "", key.doc, ""})
+		for _, key := range leaves(entry) {
+			writeRow(b, []string{"`" + l.path + "[]." + key.path + "`", typeName(key.typ), "", key.doc, ""})
 		}
 	}
 }
