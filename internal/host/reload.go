@@ -49,6 +49,7 @@ const restarts = "version bot.id bot.name bot.desk bot.language bot.timezone bot
 type reloading struct {
 	mu      sync.Mutex    // one reload at a time
 	last    config.Config // the one that was taken over last
+	files   []string      // that it was read from, lowest layer first
 	pending atomic.Pointer[[]string]
 	router  atomic.Pointer[router.Router]
 	recent  atomic.Pointer[memory.Config] // how much of the talk an agent is told
@@ -56,7 +57,7 @@ type reloading struct {
 
 // openReload takes over what the bot was opened with.
 func (h *Host) openReload() {
-	h.reload.last = h.cfg
+	h.reload.last, h.reload.files = h.cfg, h.Loaded.Files
 	h.route(h.cfg)
 	h.limit(h.cfg)
 }
@@ -71,7 +72,7 @@ func (h *Host) limit(c config.Config) {
 	h.notes.Reload(c.Memory)
 }
 
-// Reload reads the configuration anew. When it is bad, nothing changes and the log says what is wrong and where;
+// Reload reads the configuration anew. When it is bad, or gone, nothing changes and the log says what is wrong and where;
 // otherwise what can be swapped is, no message is lost meanwhile, and one line names the keys that need a restart.
 // It blocks on the disk. Safe for concurrent use.
 func (h *Host) Reload() {
@@ -83,6 +84,10 @@ func (h *Host) Reload() {
 	loaded, err := h.Options.Load()
 	if err != nil {
 		h.refuse(err)
+		return
+	}
+	if file := gone(h.reload.files, loaded.Files); file != "" {
+		h.log.Error("the configuration is gone; the present one stays", "at", file)
 		return
 	}
 	h.Vault.Know(loaded.Secrets...)
@@ -98,13 +103,22 @@ func (h *Host) Reload() {
 			taken = append(taken, of...)
 		}
 	}
-	h.reload.last = loaded.Config
+	h.reload.last, h.reload.files = loaded.Config, loaded.Files
 	pending := slices.DeleteFunc(config.Changed(h.cfg, loaded.Config), swappable)
 	h.reload.pending.Store(&pending)
 	h.log.Info("the configuration was read anew", "applied", strings.Join(taken, ", "))
 	if len(pending) > 0 {
 		h.log.Warn("restart to apply: " + strings.Join(pending, ", "))
 	}
+}
+
+// gone returns the file that the others were laid over, where nothing has taken its place; else "". Somebody may be about
+// to write another, and until then the defaults would turn everybody away whom it lets in.
+func gone(before, now []string) string {
+	if len(now) < len(before) && !slices.Contains(now, before[0]) {
+		return before[0]
+	}
+	return ""
 }
 
 // refuse says what keeps a configuration from being taken over.

@@ -104,3 +104,42 @@ func TestReload(t *testing.T) {
 		t.Errorf("what was taken back still waits: %v\n%s", err, status)
 	}
 }
+
+// A configuration that is gone turns nobody away who was let in: another may be about to be put in its place. A layer
+// above it may go.
+func TestAConfigurationThatIsGoneStays(t *testing.T) {
+	dir := dir(t)
+	base, over := filepath.Join(dir, "config.yaml"), filepath.Join(dir, "config.development.yaml")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(file, text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte("version: 1\n"+text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove := func(file string) {
+		t.Helper()
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(base, "bot: {owner: {web: ann}}\n")
+	write(over, "outbox: {maxParts: 2}\n")
+	r := live(t, dir, nil)
+	trust := func(who string) chat.Trust {
+		ev := event("g", who, "hi")
+		ev.From.Platform = "web"
+		return r.gate.Trust(ev)
+	}
+	remove(base)
+	r.until("it was noticed", func() bool { return strings.Contains(r.log.String(), "the configuration is gone") })
+	if got := trust("ann"); got != chat.Owner {
+		t.Errorf("the owner is %v", got)
+	}
+	write(base, "bot: {owner: {web: bob}}\n")
+	r.until("another was taken over", func() bool { return trust("bob") == chat.Owner })
+	remove(over)
+	r.until("the layer above is gone", func() bool { return strings.Contains(r.log.String(), "applied=outbox.maxParts") })
+}
