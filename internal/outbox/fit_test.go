@@ -176,10 +176,12 @@ func TestFitKeepsInfoStrings(t *testing.T) {
 			}
 		}
 	}
-	one := strings.Repeat("```code``` and some words. ", 8)
-	parts := Fit(one, Frame{Max: 60})
-	if bare(strings.Join(parts, "")) != bare(one) {
-		t.Errorf("a fence of one line was taken apart: %q", parts)
+	one := "```code``` and some words.\n" + strings.Repeat("Further words of the text.\n", 8)
+	f := Frame{Max: 60}
+	parts := Fit(one, f)
+	checkParts(t, f, parts)
+	if strings.Count(strings.Join(parts, "\n"), "```") != 2 {
+		t.Errorf("a code span opened a block: %q", parts)
 	}
 }
 
