@@ -21,18 +21,23 @@ const (
 	filesTime   = 3 * time.Minute // for what has to be uploaded
 )
 
-// deliver does what a row says and settles the row.
-func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.Receipt, error) {
-	limit := deliverTime
-	if _, upload := r.action.(chat.SendFile); upload {
-		limit = filesTime
+// patience is how long an action may take, with every try.
+func patience(a chat.Action) time.Duration {
+	if _, upload := a.(chat.SendFile); upload {
+		return filesTime
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	return deliverTime
+}
+
+// deliver does what a row says and settles the row, however long the network took.
+func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.Receipt, error) {
+	ctx = context.WithoutCancel(ctx)
+	limited, cancel := context.WithTimeout(ctx, o.patience(r.action))
 	defer cancel()
 	if words(r.action) && o.behind(ctx, r.place) {
 		return chat.Receipt{}, errors.Join(errHeld, o.keepBack(ctx, 0, r))
 	}
-	receipt, err := try(ctx, p, r.action)
+	receipt, err := try(limited, p, r.action)
 	if after, hold := holds(r.action, err); hold {
 		o.deps.Log.Warn("a message is held back until its network takes it", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, chat.KeyErr, err)
 		return chat.Receipt{}, errors.Join(errHeld, o.keepBack(ctx, after, r))

@@ -214,6 +214,30 @@ func TestAnUncertainReplyIsNotSentAgain(t *testing.T) {
 	}
 }
 
+// stalled is a network that never answers.
+type stalled struct{ *network }
+
+func (stalled) Do(ctx context.Context, _ chat.Action) (chat.Receipt, error) {
+	<-ctx.Done()
+	return chat.Receipt{}, ctx.Err()
+}
+
+// Of what a network did not answer to in time nobody can tell whether it arrived, and that is written down.
+func TestAReplyWithoutAnAnswerInTimeIsUnknown(t *testing.T) {
+	net := &network{}
+	r := open(t, net, stalled{net})
+	r.patience = func(chat.Action) time.Duration { return time.Millisecond }
+	if _, err := r.Do(t.Context(), turn(), chat.Say{Place: place, Text: "hello"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	if n, err := r.Unknown(t.Context()); err != nil || n != 1 {
+		t.Errorf("%d are unknown, %v", n, err)
+	}
+	if replied, err := r.Replied(t.Context(), "e1"); err != nil || !replied {
+		t.Errorf("what may have gone out counts as no answer, %v", err)
+	}
+}
+
 func TestATemporaryRefusalIsTriedAgain(t *testing.T) {
 	r := simple(t, chat.Abilities{})
 	r.net.refuse = []error{platform.Temporary{Err: errors.New("429")}}
