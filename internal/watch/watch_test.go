@@ -109,6 +109,21 @@ func TestWhatIsNoChange(t *testing.T) {
 	}
 }
 
+// A touch is looked at, and not told. The wait is longer than the watch waits for quiet; on a slow machine this sees
+// less, and never what is not there.
+func TestATouchIsNotTold(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	write(t, file, "x")
+	ctx, cancel := context.WithTimeout(t.Context(), 4*quiet)
+	defer cancel()
+	told := 0
+	touch := time.AfterFunc(quiet, func() { _ = os.Chtimes(file, time.Now(), time.Now().Add(time.Hour)) })
+	defer touch.Stop()
+	if err := Files(ctx, []string{file}, func() { told++ }); err != nil || told > 0 {
+		t.Errorf("a touch was told %d times, %v", told, err)
+	}
+}
+
 // As Kubernetes lays a ConfigMap: the file is a link through a link to a folder, which is exchanged.
 func TestLinksThatAreExchanged(t *testing.T) {
 	dir := t.TempDir()
