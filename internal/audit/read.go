@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -50,7 +51,7 @@ type Wanted struct {
 	Since  time.Time // those that began then or later
 }
 
-// List reads the records of a folder, oldest first. A folder that is not there has none. Lines that are torn, or not
+// List reads the records of a folder, oldest first, without their lines. A folder that is not there has none. Lines that are torn, or not
 // understood, are passed over; a file that cannot be read is an error, after the others were read.
 func List(dir string, want Wanted) ([]Record, error) {
 	var found []Record
@@ -60,6 +61,7 @@ func List(dir string, want Wanted) ([]Record, error) {
 		if err != nil {
 			errs = append(errs, err)
 		} else if want.takes(r.Person, r.folder(dir), r.Began) {
+			r.Lines = nil // of all sessions together they could be more than there is memory
 			found = append(found, r)
 		}
 	})
@@ -113,6 +115,9 @@ func read(dir, path string) (Record, error) {
 	r := Record{Session: nameOf(path), Path: path}
 	_, err := journal.Replay(path, r.add)
 	r.sum()
+	if info, err := os.Stat(path); err == nil && len(r.Lines) == 0 { // nothing was written of a session that runs
+		r.Began = begun(r.Session, info.ModTime().UTC())
+	}
 	if r.Person == "" {
 		r.Person = r.folder(dir)
 	}

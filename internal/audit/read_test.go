@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -198,5 +199,28 @@ func TestRefusalsAreTold(t *testing.T) {
 	}
 	if one, err := Refusals(r.dir, Wanted{Person: "7"}); len(one) != 1 || err != nil {
 		t.Error(one, err)
+	}
+}
+
+// A session that runs, and of which nothing was written yet, began when its name says so.
+func TestARecordWithoutLines(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	began := now.Add(-time.Minute)
+	lay(t, dir, "discord/1001", "sess_"+strconv.FormatInt(began.UnixMilli(), 36)+"_00")
+	lay(t, dir, "discord/1001", "foreign")
+	found, err := List(dir, Wanted{Since: now.Add(-time.Hour)})
+	if err != nil || len(found) != 2 || !found[0].Began.Equal(began) || found[1].Began.Before(began) {
+		t.Errorf("%+v %v", found, err)
+	}
+}
+
+// A list holds what it shows, and not everything that was ever written.
+func TestAListHoldsNoLines(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, "discord/1001", "sess_x", line(1, "session_end", `{"success":true}`))
+	found, err := List(dir, Wanted{})
+	if err != nil || len(found) != 1 || !found[0].Ended || found[0].Lines != nil {
+		t.Errorf("%+v %v", found, err)
 	}
 }
