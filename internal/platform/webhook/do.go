@@ -70,7 +70,7 @@ func (w *Webhook) pack(a chat.Action) (p packet, err error) {
 		p.letter = letter{Type: typeReaction, MessageID: a.Message, Emoji: a.Emoji}
 	case chat.Ask:
 		can = able.Buttons
-		p.letter, p.key = letter{Type: typeQuestion, Text: able.Render(a.Text)}, a.Key
+		p = packet{letter{Type: typeQuestion, ReplyTo: a.ReplyTo, Text: able.Render(a.Text)}, a.Key, a.Turn}
 		for _, o := range a.Options {
 			p.Options = append(p.Options, option(o))
 		}

@@ -78,7 +78,7 @@ func TestOtherActions(t *testing.T) {
 	}
 	for _, a := range []chat.Action{
 		chat.React{Place: place, Message: "m1", Emoji: "👍"},
-		chat.Ask{Place: place, Text: "Shall I?", Options: []chat.Option{{ID: "y", Label: "Yes"}}},
+		chat.Ask{Place: place, ReplyTo: "m1", Text: "Shall I?", Options: []chat.Option{{ID: "y", Label: "Yes"}}},
 		chat.SendFile{Place: place, ReplyTo: "m1", Text: "here", Files: []chat.File{{Path: path, Name: "../a.txt", MIME: "text/plain"}}},
 	} {
 		if _, err := l.Do(t.Context(), a); err != nil {
@@ -91,8 +91,8 @@ func TestOtherActions(t *testing.T) {
 		got[1+i].MessageID = ""
 	}
 	want := []letter{{Type: typeReaction, ChatID: "c1", MessageID: "m1", Emoji: "👍"},
-		{Type: typeQuestion, ChatID: "c1", Sequence: 1, Text: "Shall I?", Options: []option{{"y", "Yes"}}},
-		{Type: typeFiles, ChatID: "c1", UserID: "author of m1", ReplyTo: "m1", Sequence: 1, Text: "here",
+		{Type: typeQuestion, ChatID: "c1", UserID: "author of m1", ReplyTo: "m1", Sequence: 1, Text: "Shall I?", Options: []option{{"y", "Yes"}}},
+		{Type: typeFiles, ChatID: "c1", UserID: "author of m1", ReplyTo: "m1", Sequence: 2, Text: "here",
 			Files: []enclosure{{"a.txt", "text/plain", "QUJD"}}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v, want\n%+v", got, want)
