@@ -4,6 +4,7 @@ package secret
 
 import (
 	"crypto/subtle"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -67,7 +68,7 @@ func (v Value) LogValue() slog.Value { return slog.StringValue(v.String()) }
 // inside innocent words.
 const leastKnown = 8
 
-// Vault knows secrets and masks them. The zero Vault is ready; safe for concurrent use.
+// Vault knows secrets and masks them, also as JSON writes them. The zero Vault is ready; safe for concurrent use.
 type Vault struct {
 	mu    sync.RWMutex
 	known []string // longest first, so that a secret inside another does not spoil it
@@ -78,11 +79,31 @@ func (v *Vault) Know(values ...Value) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, value := range values {
-		if text := value.Reveal(); len(text) >= leastKnown && !slices.Contains(v.known, text) {
-			v.known = append(v.known, text)
+		if len(value.Reveal()) < leastKnown {
+			continue
+		}
+		for _, text := range forms(value.Reveal()) {
+			if !slices.Contains(v.known, text) {
+				v.known = append(v.known, text)
+			}
 		}
 	}
 	slices.SortFunc(v.known, func(a, b string) int { return len(b) - len(a) })
+}
+
+// forms are the ways in which a secret may stand in a text: as it is, and inside a JSON string, with or without what
+// HTML could take for markup written out.
+func forms(text string) []string {
+	all := []string{text}
+	for _, html := range []bool{false, true} {
+		var b strings.Builder
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(html)
+		if enc.Encode(text) == nil {
+			all = append(all, strings.TrimSuffix(b.String(), "\"\n")[1:])
+		}
+	}
+	return all
 }
 
 // Masked is what stands where a secret was.

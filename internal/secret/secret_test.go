@@ -80,6 +80,24 @@ func TestVault(t *testing.T) {
 	}
 }
 
+// A secret is found in the arguments of a tool and in the body of an answer, too, where JSON writes it otherwise.
+func TestAVaultKnowsWhatJSONMakesOfASecret(t *testing.T) {
+	const odd = "q\"uo\\te<d>&\nline"
+	var v Vault
+	v.Know(New(odd))
+	for _, html := range []bool{false, true} {
+		var b strings.Builder
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(html)
+		if err := enc.Encode(map[string]string{"to": odd}); err != nil {
+			t.Fatal(err)
+		}
+		if got := v.Mask(b.String()); got != "{\"to\":\"[REDACTED]\"}\n" {
+			t.Errorf("%s became %s", b.String(), got)
+		}
+	}
+}
+
 func TestAVaultLearnsWhileItMasks(t *testing.T) {
 	var v Vault
 	var wait sync.WaitGroup
