@@ -12,7 +12,7 @@ TESTTIME ?= 25m
 SOAK ?= 5m
 FUZZTIME ?= 20s
 
-.PHONY: help run build deps test check fmt vet lint shape crash soak agents bench fake fuzz golden clean
+.PHONY: help run build deps test check fmt vet lint shape crash soak agents chart bench fake fuzz golden clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
