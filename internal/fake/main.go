@@ -44,6 +44,7 @@ var networks = []struct {
 	at   string // its address, the same at each start
 }{
 	{"discord", openDiscord, "127.0.0.1:8471"},
+	{"misskey", openMisskey, "127.0.0.1:8472"},
 }
 
 const help = `Whatever you type is said to the bot in the common channel. Besides:

@@ -22,8 +22,7 @@ func TestABrokenStreamIsMadeAgain(t *testing.T) {
 	r.start()
 	for i := range 3 {
 		r.Drop()
-		r.until("the stream is gone", func() bool { return r.Streams() == 0 })
-		r.until("the stream is back", func() bool { return r.Streams() == 1 })
+		r.until("the stream is back", func() bool { return r.Streams() == 1 && r.Calls("streaming") == i+2 })
 		r.mention(misskeytest.Draft{Text: fmt.Sprint("@familiar ", i)})
 	}
 	want(t, r.texts(), "0", "1", "2")

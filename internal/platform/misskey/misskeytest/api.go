@@ -50,8 +50,8 @@ var endpoints = map[string]endpoint{
 	"drive/files/delete":           (*Instance).deleteFile,
 }
 
-// Handler answers the API, the stream and the files.
-func (in *Instance) Handler() http.Handler {
+// handler answers the API, the stream and the files.
+func (in *Instance) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/{path...}", in.serveCall)
 	mux.HandleFunc("GET /streaming", in.serveStream)

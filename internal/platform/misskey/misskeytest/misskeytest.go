@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -50,26 +51,33 @@ type Instance struct {
 	changed  chan struct{}
 }
 
-// New makes an instance with one account on it, the bot's; it serves nobody yet.
-func New() *Instance {
+// Start makes an instance that listens on loopback, with one account on it, the bot's.
+func Start() *Instance {
+	in, err := Open(context.Background(), "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	return in
+}
+
+// Open makes an instance that listens at an address.
+func Open(ctx context.Context, address string) (*Instance, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
 	in := &Instance{done: make(chan struct{}), users: map[string]*User{}, files: map[string]*DriveFile{},
 		streams: map[*stream]bool{}, plans: map[string][]Misbehaviour{}, calls: map[string]int{},
-		unread: map[string]bool{}, changed: make(chan struct{}), host: "fake.example"}
+		unread: map[string]bool{}, changed: make(chan struct{}), host: listener.Addr().String()}
 	in.me = in.user("familiar", "Familiar", true)
 	in.emojis = []Emoji{
 		{Aliases: []string{}, Name: "blobcat", Category: new("Cats"), URL: "https://fake.example/blobcat.png"},
 		{Aliases: []string{}, Name: "ok_hand2", URL: "https://fake.example/ok.png"},
 		{Aliases: []string{}, Name: "vip", URL: "https://fake.example/vip.png", Roles: []string{"role1"}},
 	}
-	return in
-}
-
-// Start makes an instance that listens on loopback.
-func Start() *Instance {
-	in := New()
-	in.server = httptest.NewServer(in.Handler())
-	in.host = strings.TrimPrefix(in.server.URL, "http://")
-	return in
+	in.server = &httptest.Server{Listener: listener, Config: &http.Server{Handler: in.handler(), ReadHeaderTimeout: 10 * time.Second}}
+	in.server.Start()
+	return in, nil
 }
 
 // Close ends every stream and the listener, and waits for both.
@@ -77,30 +85,12 @@ func (in *Instance) Close() {
 	close(in.done)
 	in.Drop()
 	in.works.Wait()
-	if in.server != nil {
-		in.server.CloseClientConnections()
-		in.server.Close()
-	}
+	in.server.CloseClientConnections()
+	in.server.Close()
 }
 
 // Host is the name and port that the instance answers at, over HTTP without TLS.
 func (in *Instance) Host() string { return in.host }
-
-// Serve answers at an address until ctx ends, for a person who plays.
-func (in *Instance) Serve(ctx context.Context, address string) error {
-	in.host = address
-	server := &http.Server{Addr: address, Handler: in.Handler(), ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan error, 1)
-	go func() { ended <- server.ListenAndServe() }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-		close(in.done)
-		in.Drop()
-		return server.Close()
-	}
-}
 
 // Faults returns what was asked against the rules, and what the fake itself answered against them.
 func (in *Instance) Faults() []string {
