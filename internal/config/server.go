@@ -16,6 +16,7 @@ type Server struct {
 	PublicBaseURL  string   `yaml:"publicBaseUrl" doc:"address under which the outside reaches this listener, as in https://bot.example.org"`
 	AllowedHosts   []string `yaml:"allowedHosts" doc:"further names under which the page may be opened"`
 	TrustedProxies []string `yaml:"trustedProxies" doc:"addresses or networks of proxies whose X-Forwarded-For is believed, as in 10.0.0.0/8"`
+	MaxReconnects  int      `yaml:"maxReconnects" env:"MAX_RECONNECTS" doc:"how often in a row a lost platform is connected anew before the bot ends with an error; 0: without end"`
 	ShutdownMs     int      `yaml:"shutdownMs" doc:"how long running sessions may take to finish when the bot stops, in milliseconds"`
 }
 
@@ -52,6 +53,7 @@ func (s *Server) Check(r *setting.Report) {
 			r.Wrong("trustedProxies", "%q is neither an address nor a network as in 10.0.0.0/8", proxy)
 		}
 	}
+	r.AtLeast("maxReconnects", &s.MaxReconnects, 0)
 	r.AtLeast("shutdownMs", &s.ShutdownMs, 0)
 }
 

@@ -196,7 +196,7 @@ func (h *Host) openSpine(ctx context.Context) (err error) {
 		return err
 	}
 	for _, p := range h.platforms {
-		h.links = append(h.links, platform.NewLink(p, 0, h.log.With("module", "Platform")))
+		h.links = append(h.links, platform.NewLink(p, h.cfg.Server.MaxReconnects, h.log.With("module", "Platform")))
 	}
 	if h.history, err = history.Open(ctx, h.db, h.platforms, h.now); err != nil {
 		return err

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"familiar/internal/chat"
+	"familiar/internal/logging"
+	"familiar/internal/platform"
 )
 
 // Run lets the bot live until ctx ends, or until something that it cannot live without fails; then it takes it
@@ -31,7 +34,7 @@ func (h *Host) Run(ctx context.Context) error {
 	for _, link := range h.links {
 		sources.Go(func() {
 			if err := link.Keep(ctx, h.listen); err != nil {
-				h.log.Error("a platform is given up", chat.KeyPlatform, link.State().Name, chat.KeyErr, err)
+				h.givenUp(ctx, link, err, fail)
 			}
 		})
 	}
@@ -51,6 +54,18 @@ func (h *Host) Run(ctx context.Context) error {
 		err = errors.Join(cause, err)
 	}
 	return err
+}
+
+// givenUp goes on without a platform that no further attempt would bring back. It ends the bot where the operator set a
+// limit to attempts, or when no platform is left.
+func (h *Host) givenUp(ctx context.Context, link *platform.Link, err error, fail context.CancelCauseFunc) {
+	left := slices.ContainsFunc(h.links, func(l *platform.Link) bool { return l.State().Status != platform.Failed })
+	if left && !errors.Is(err, platform.ErrGaveUp) {
+		h.log.Error("a platform is given up", chat.KeyPlatform, link.State().Name, chat.KeyErr, err)
+		return
+	}
+	h.log.Log(ctx, logging.Fatal, "a platform is given up, and the bot ends", chat.KeyPlatform, link.State().Name, chat.KeyErr, err)
+	fail(err)
 }
 
 // takeDown lets what runs end: no more is heard, turns end within server.shutdownMs or are cut off, and whoever

@@ -34,6 +34,9 @@ type State struct {
 	Attempts      int       // attempts to come back since it was last connected
 }
 
+// ErrGaveUp says that a source was lost more often in a row than a link may come back.
+var ErrGaveUp = errors.New("gave up")
+
 // Link is a source that is kept running. Safe for concurrent use.
 type Link struct {
 	source Source
@@ -133,7 +136,7 @@ func (l *Link) lost(err error) error {
 		return fmt.Errorf("platform %s: %w", l.source.Name(), err)
 	case l.max > 0 && l.state.Attempts >= l.max:
 		l.state.Status = Failed
-		return fmt.Errorf("platform %s: gave up after %d attempts: %w", l.source.Name(), l.max, err)
+		return fmt.Errorf("platform %s: %w after %d attempts: %w", l.source.Name(), ErrGaveUp, l.max, err)
 	}
 	l.state.Attempts++
 	l.state.Status = Reconnecting

@@ -91,7 +91,7 @@ func TestGivesUpAfterTheMaximum(t *testing.T) {
 		src := &scripted{steps: repeat(99, fails)}
 		link := NewLink(src, 4, quiet())
 		err := link.Keep(t.Context(), hearNothing)
-		if !errors.Is(err, errLost) || !strings.Contains(err.Error(), "scripted") {
+		if !errors.Is(err, errLost) || !errors.Is(err, ErrGaveUp) || !strings.Contains(err.Error(), "scripted") {
 			t.Errorf("got %v", err)
 		}
 		if len(src.began) != 5 {
