@@ -4,15 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"familiar/internal/chat"
 	"familiar/internal/config"
-	"familiar/internal/instance"
 	"familiar/internal/memory"
 	"familiar/internal/workspace"
 )
@@ -84,13 +81,7 @@ type remembered struct {
 
 // open finds the files of a bot.
 func (f *memoryFlags) open() (remembered, error) {
-	dir := f.dir
-	if _, err := os.Stat(dir); err != nil && dir != "" && !strings.ContainsRune(dir, os.PathSeparator) {
-		if inst, err := instance.Find("", dir); err == nil {
-			dir = inst.Dir
-		}
-	}
-	loaded, err := place{dir: dir}.load()
+	loaded, err := loadNamed(f.dir)
 	if err != nil {
 		return remembered{}, err
 	}

@@ -19,6 +19,7 @@ type State struct {
 	Agent    Agent     `json:"agent"`
 	Commands []Command `json:"commands"`
 	People   bool      `json:"people,omitempty"` // the page shows who is admitted, from /console/people of its host
+	Notes    bool      `json:"notes,omitempty"`  // the page shows notes that wait, from /console/notes of its host
 }
 
 // Bot says who the owner talks to.

@@ -75,6 +75,7 @@ func (r *rig) start() {
 	mux := http.NewServeMux()
 	r.web.Routes(mux)
 	people(mux)
+	notes(mux)
 	New(Options{State: func() (s State) { r.change(func() { s = r.state }); return s },
 		LoggedIn: func(*http.Request) (in bool) { r.change(func() { in = !r.out }); return in }}).Routes(mux)
 	listener, err := (&net.ListenConfig{}).Listen(r.t.Context(), "tcp", r.addr)

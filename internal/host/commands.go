@@ -31,7 +31,7 @@ func (h *Host) openCommands() *command.Commands {
 		{Name: "/stop", Needs: chat.Public, Help: say(phrase.HelpStop), Run: h.stop},
 		{Name: "/status", Needs: owner, Help: say(phrase.HelpStatus), Run: h.status},
 	}
-	return command.New(hooks, slices.Concat(table, h.peopleCommands(), h.approvalCommands(), h.letterCommands(), h.threadCommands())...)
+	return command.New(hooks, slices.Concat(table, h.peopleCommands(), h.approvalCommands(), h.letterCommands(), h.noteCommands(), h.threadCommands())...)
 }
 
 // commanded says what a command came to, and finishes its event.
@@ -91,7 +91,7 @@ func (h *Host) status(ctx context.Context, _ chat.Turn, _ string) (string, error
 	load, say := h.rooms.Load(), h.phrases.Say
 	lines := append(h.thinks(), say(phrase.StatusUptime, h.now().Sub(h.since).Round(time.Second)),
 		say(phrase.StatusRooms, load.Running), say(phrase.StatusWaiting, load.Waiting))
-	return "- " + strings.Join(append(append(lines, h.letterLines(ctx)...), h.awaited()...), "\n- "), nil
+	return "- " + strings.Join(slices.Concat(lines, h.letterLines(ctx), h.dueLines(), h.awaited()), "\n- "), nil
 }
 
 // remembered is what the commands read of a memory.

@@ -34,7 +34,8 @@ func (h *Host) routes(health *health) http.Handler {
 	mux.Handle("/webhook/", known(signed)) // each proves itself to its platform
 	owned.HandleFunc("POST /console/login", h.makeLink)
 	h.peoplePage().Routes(owned)
-	for _, path := range []string{"/v1", "/v1/", "/console/login", "/console/people", "/console/people/"} {
+	h.notesPage().Routes(owned)
+	for _, path := range []string{"/v1", "/v1/", "/console/login", "/console/people", "/console/people/", "/console/notes", "/console/notes/"} {
 		mux.Handle(path, h.login.Require(known(owned)))
 	}
 	page := http.NewServeMux()
@@ -111,6 +112,7 @@ func (h *Host) state() console.State {
 	}
 	people, _ := h.people.People()
 	s.People = h.cfg.Access.Pairing || len(people) > 0
+	s.Notes = h.reviews()
 	for _, c := range h.commands.For(chat.Owner) {
 		s.Commands = append(s.Commands, console.Command{Name: c.Name, Args: c.Args, Help: c.Help})
 	}

@@ -174,3 +174,12 @@ func (n *Notes) remove(session string) error {
 	}
 	return errors.Join(flush(n.waiting), os.RemoveAll(gone))
 }
+
+// Count returns how many drafts wait; 0 where that cannot be told.
+func (n *Notes) Count() int {
+	names, err := n.sessions()
+	if err != nil {
+		return 0
+	}
+	return len(names)
+}

@@ -142,6 +142,24 @@ const (
 	StatusWaiting  Key = "status.waiting"  // waiting: messages that wait to be answered
 	StatusLetters  Key = "status.letters"  // queued, dead: replies of the webhook
 	StatusRestart  Key = "status.restart"  // keys: settings that a restart would apply
+	StatusDue      Key = "status.due"      // job, at: what comes due by itself next
+	StatusFailing  Key = "status.failing"  // times, job: what failed the last times that it ran
+	StatusNotes    Key = "status.notes"    // notes: how many wait to be let in
+)
+
+// What the owner learns of notes that wait to be let in.
+const (
+	HelpNotes    Key = "help.notes"
+	ArgNotes     Key = "arg.notes" // what to do, and the name of a note
+	NotesNone    Key = "notes.none"
+	NotesLine    Key = "notes.line" // name, at, sources: how many pages were read for it
+	NotesNext    Key = "notes.next"
+	NotesUsage   Key = "notes.usage"
+	NoteFrom     Key = "notes.from"     // name, at, session; the files and the addresses that were read stand below
+	NoteText     Key = "notes.text"     // name: where its text can be read
+	NoteAdmitted Key = "notes.admitted" // files
+	NoteRejected Key = "notes.rejected" // name
+	NoteUnknown  Key = "notes.unknown"  // name
 )
 
 // What a chat in the terminal says.
@@ -227,6 +245,10 @@ var keys = map[Key][]string{
 	StatusAgent: {"agent"}, StatusProvider: {"provider"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusNoModel: nil,
 	StatusUptime: {"uptime"},
 	StatusRooms:  {"rooms"}, StatusWaiting: {"waiting"}, StatusRestart: {"keys"}, StatusLetters: {"queued", "dead"},
+	StatusDue: {"job", "at"}, StatusFailing: {"times", "job"}, StatusNotes: {"notes"},
+
+	HelpNotes: nil, ArgNotes: nil, NotesNone: nil, NotesLine: {"name", "at", "sources"}, NotesNext: nil, NotesUsage: nil,
+	NoteFrom: {"name", "at", "session"}, NoteText: {"name"}, NoteAdmitted: {"files"}, NoteRejected: {"name"}, NoteUnknown: {"name"},
 
 	HelpDeadLetters: nil, HelpRedeliver: nil, ArgLetter: nil, NoDeadLetters: nil, DeadLettersNext: nil, RedeliverUsage: nil,
 	LetterUnknown: {"id"}, Redelivering: {"letters"},

@@ -49,6 +49,9 @@ export const answerQuestion = (of, requestId, optionId) => call("POST", session(
 export const cancelTurn = (of) => call("POST", `${session(of)}/cancel`);
 export const listPeople = () => call("GET", "/console/people");
 export const admit = (code) => call("POST", "/console/people/pair", { code });
+export const listNotes = () => call("GET", "/console/notes");
+export const admitNote = (session) => call("POST", "/console/notes/admit", { session });
+export const rejectNote = (session) => call("POST", "/console/notes/reject", { session });
 export const remove = (platform, id) => call("POST", "/console/people/unpair", { platform, id });
 
 // newID names a message before it is sent, so that sending it twice is hearing it once.

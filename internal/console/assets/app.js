@@ -3,6 +3,7 @@
 import { Refused, answerQuestion, cancelTurn, loadLabels, loadState, newID, openSession, sendMessage } from "./api.js";
 import { Composer } from "./composer.js";
 import { Log } from "./log.js";
+import { Notes } from "./notes.js";
 import { People } from "./people.js";
 import { Sessions } from "./sessions.js";
 import { follow, readUntil } from "./stream.js";
@@ -27,6 +28,7 @@ class Page {
     this.composer = new Composer({ form: $("composer"), field: $("text"), button: $("send"), offers: $("offers"),
       send: (text) => this.send(text) });
     this.people = new People();
+    this.notes = new Notes();
     this.useState(state);
     $("text").placeholder = word("placeholder", { name: this.log.name });
     $("text").setAttribute("aria-label", $("text").placeholder);
@@ -69,6 +71,7 @@ class Page {
     const { bot, agent, commands } = state;
     this.composer.commands = commands;
     this.people.offer(state.people);
+    this.notes.offer(state.notes);
     const thinks = [agent.name, agent.provider, agent.model || (agent.pending ? "" : word("ownModel"))].filter(Boolean).join(" · ");
     $("agent").textContent = agent.ready ? thinks : word("noAgent");
     $("agent").classList.toggle("ready", agent.ready);

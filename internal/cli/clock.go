@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"familiar/internal/clock"
+	"familiar/internal/host"
+)
+
+// clockCommand tells when what comes due by itself is due, whether the bot runs or not. It changes nothing.
+func clockCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "clock",
+		Short:   "See when what a bot does by itself is due",
+		Example: "  familiar clock ls",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return misuse{fmt.Errorf("clock has no command %q%s\nsee: %s --help", args[0],
+				didYouMean(cmd.SuggestionsFor(args[0])), cmd.CommandPath())}
+		},
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	ls := clockLsCommand()
+	usage(ls)
+	cmd.AddCommand(ls)
+	return cmd
+}
+
+func clockLsCommand() *cobra.Command {
+	var dir string
+	var inJSON bool
+	cmd := &cobra.Command{
+		Use:   "ls",
+		Short: "List the jobs, the next one first",
+		Long: "List the jobs that come due by themselves: posts, research, tidying, reminders, backups. FAILURES counts those\n" +
+			"in a row up to now. The bot may run or not; the times are those that it knew last.",
+		Example: "  familiar clock ls\n  familiar clock ls --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			inst, err := namedInstance(dir)
+			if err != nil {
+				return err
+			}
+			all, err := host.Timetable(cmd.Context(), inst)
+			if err != nil {
+				return err
+			}
+			if inJSON {
+				return asJSON(cmd.OutOrStdout(), present(all))
+			}
+			return clockTable(cmd.OutOrStdout(), all, time.Now())
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "the bot's directory, or its id; the instance «familiar» when left out")
+	cmd.Flags().BoolVar(&inJSON, "json", false, "as JSON")
+	return cmd
+}
+
+func clockTable(out io.Writer, all []clock.State, now time.Time) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(out, "nothing comes due by itself")
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "JOB\tNEXT\tLAST\tOUTCOME\tFAILURES") // Flush tells
+	for _, s := range all {
+		next, last, outcome := s.Next.Local().Format(time.DateTime), "never", string(s.Outcome)
+		if !s.Next.After(now) {
+			next = "due"
+		}
+		if !s.Last.IsZero() {
+			last = s.Last.Local().Format(time.DateTime)
+		}
+		if s.Running {
+			outcome = "running"
+		}
+		if outcome == "" {
+			outcome = "-"
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\n", shown(out, s.Name), next, last, outcome, s.Misses)
+	}
+	return table.Flush()
+}
