@@ -71,7 +71,8 @@ func (rs *Rooms) Post(ev chat.Event, trust chat.Trust) (outcome chat.Outcome, ah
 }
 
 // Resume puts events in line, in order, that were accepted before this process began; no room is too full for them.
-// What belonged together then does so now, by the time when it was said.
+// What belonged together then does so now, by the time when it was said; a time that is still to come, as of a clock that
+// was set back meanwhile, makes nobody wait for it.
 func (rs *Rooms) Resume(trust func(chat.Event) chat.Trust, evs ...chat.Event) {
 	keys, trusts := make([]chat.RoomKey, len(evs)), make([]chat.Trust, len(evs))
 	for i, ev := range evs {
@@ -79,8 +80,13 @@ func (rs *Rooms) Resume(trust func(chat.Event) chat.Trust, evs ...chat.Event) {
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
+	now := rs.now()
 	for i, ev := range evs {
-		rs.post(keys[i], arrival{ev, trusts[i], ev.At}, math.MaxInt)
+		at := ev.At
+		if at.After(now) {
+			at = now
+		}
+		rs.post(keys[i], arrival{ev, trusts[i], at}, math.MaxInt)
 	}
 }
 

@@ -187,6 +187,21 @@ func TestAFullRoomIsBusy(t *testing.T) {
 	})
 }
 
+// What was accepted while the clock was ahead is attended to at once when it is right again.
+func TestATimeToComeKeepsNobodyWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := open(t)
+		ahead := event("a", "accepted in an hour")
+		ahead.At = time.Now().Add(time.Hour)
+		r.Resume(func(chat.Event) chat.Trust { return chat.Owner }, ahead)
+		synctest.Wait()
+		if got := r.desk.lines(); !strings.HasSuffix(got, "end accepted in an hour") {
+			t.Errorf("%q", got)
+		}
+		r.Close(t.Context())
+	})
+}
+
 // BUG-F06: a stop ends the turn that runs; it is not kept for the next one, and what waits is done.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
