@@ -32,7 +32,7 @@ func patience(a chat.Action) time.Duration {
 // deliver does what a row says and settles the row, however long the network took.
 func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.Receipt, error) {
 	ctx = context.WithoutCancel(ctx)
-	limited, cancel := context.WithTimeout(ctx, o.patience(r.action))
+	limited, cancel := context.WithTimeout(ctx, patience(r.action))
 	defer cancel()
 	if words(r.action) && o.behind(ctx, r.place) {
 		return chat.Receipt{}, errors.Join(errHeld, o.keepBack(ctx, 0, r))

@@ -131,15 +131,25 @@ func (o *Outbox) retry(ctx context.Context, r row) (again time.Duration, err err
 	return 0, o.ledger.settle(ctx, failed, r)
 }
 
-// behind lets what is held go ahead of something new, and reports whether the new has to wait behind it. Where the disk
-// cannot tell, it does not.
+// behind lets what is held go ahead of something new in its place, and reports whether the new has to wait behind it.
+// What is held elsewhere holds nobody up here. Where the disk cannot tell, nothing waits.
 func (o *Outbox) behind(ctx context.Context, place chat.Place) bool {
+	if !o.holdsBack(ctx, place) {
+		return false
+	}
+	if err := o.letGo(ctx); err != nil {
+		o.deps.Log.Warn("held messages could not be looked at", chat.KeyErr, err)
+	}
+	return o.holdsBack(ctx, place)
+}
+
+// holdsBack reports whether something is held in a place.
+func (o *Outbox) holdsBack(ctx context.Context, place chat.Place) bool {
 	if !o.held.any.Load() {
 		return false
 	}
-	err := o.letGo(ctx)
-	rows, readErr := o.ledger.in(ctx, held)
-	if err := errors.Join(err, readErr); err != nil {
+	rows, err := o.ledger.in(ctx, held)
+	if err != nil {
 		o.deps.Log.Warn("held messages could not be looked at", chat.KeyErr, err)
 	}
 	return slices.ContainsFunc(rows, func(r row) bool { return r.place.Same(place) })

@@ -222,3 +222,36 @@ func (n *trying) Do(ctx context.Context, a chat.Action) (chat.Receipt, error) {
 	n.mu.Unlock()
 	return n.network.Do(ctx, a)
 }
+
+// faltering is a network that takes nothing, and then does not even answer.
+type faltering struct {
+	*network
+	asked int
+}
+
+func (f *faltering) Do(ctx context.Context, _ chat.Action) (chat.Receipt, error) {
+	if f.asked++; f.asked > tries {
+		<-ctx.Done()
+		return chat.Receipt{}, ctx.Err()
+	}
+	return chat.Receipt{}, platform.Temporary{Err: errors.New("connection refused")}
+}
+
+// What one network does not take holds nobody up on another.
+func TestAnotherNetworkIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{})
+		r.deps.Platforms["far"] = &faltering{network: &network{}}
+		away := turn()
+		away.Place = chat.Place{Platform: "far", ID: "there", Kind: chat.Direct}
+		if _, err := r.Do(t.Context(), away, chat.Say{Place: away.Place, Text: "one"}); err != nil || !r.held.any.Load() {
+			t.Fatal(err)
+		}
+		time.Sleep(heldEvery)
+		began := time.Now()
+		say(t, r, turn(), "two")
+		if waited := time.Since(began); waited > 0 || r.net.said() != "two" {
+			t.Errorf("after %s: %s", waited, r.net.said())
+		}
+	})
+}

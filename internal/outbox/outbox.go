@@ -28,8 +28,6 @@ type Outbox struct {
 	ledger ledger
 	held   hold
 
-	patience func(chat.Action) time.Duration // patience, except in tests
-
 	mu      sync.Mutex
 	tallies map[chat.TurnID]*tally
 }
@@ -57,7 +55,7 @@ func Open(ctx context.Context, cfg Config, deps Deps) (*Outbox, error) {
 	if deps.Seen == nil {
 		deps.Seen = func(chat.Turn, chat.Action, chat.Receipt, error) {}
 	}
-	o := &Outbox{deps: deps, patience: patience, tallies: map[chat.TurnID]*tally{}, held: hold{until: map[string]time.Time{}}}
+	o := &Outbox{deps: deps, tallies: map[chat.TurnID]*tally{}, held: hold{until: map[string]time.Time{}}}
 	o.held.any.Store(true) // until somebody has looked
 	o.Reload(cfg)
 	var err error

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"familiar/internal/chat"
@@ -224,18 +225,19 @@ func (stalled) Do(ctx context.Context, _ chat.Action) (chat.Receipt, error) {
 
 // Of what a network did not answer to in time nobody can tell whether it arrived, and that is written down.
 func TestAReplyWithoutAnAnswerInTimeIsUnknown(t *testing.T) {
-	net := &network{}
-	r := open(t, net, stalled{net})
-	r.patience = func(chat.Action) time.Duration { return time.Millisecond }
-	if _, err := r.Do(t.Context(), turn(), chat.Say{Place: place, Text: "hello"}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(err)
-	}
-	if n, err := r.Unknown(t.Context()); err != nil || n != 1 {
-		t.Errorf("%d are unknown, %v", n, err)
-	}
-	if replied, err := r.Replied(t.Context(), "e1"); err != nil || !replied {
-		t.Errorf("what may have gone out counts as no answer, %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		net := &network{}
+		r := open(t, net, stalled{net})
+		if _, err := r.Do(t.Context(), turn(), chat.Say{Place: place, Text: "hello"}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		if n, err := r.Unknown(t.Context()); err != nil || n != 1 {
+			t.Errorf("%d are unknown, %v", n, err)
+		}
+		if replied, err := r.Replied(t.Context(), "e1"); err != nil || !replied {
+			t.Errorf("what may have gone out counts as no answer, %v", err)
+		}
+	})
 }
 
 func TestATemporaryRefusalIsTriedAgain(t *testing.T) {
