@@ -50,7 +50,7 @@ func rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return misuse{fmt.Errorf("%w\nsee: %s --help", err, cmd.CommandPath())}
 	})
-	root.AddCommand(upCommand(), openCommand(), sayCommand(), chatCommand(), agentCommand(), configCommand(), auditCommand(), memoryCommand(), notesCommand(), clockCommand(), doctorCommand(), explainCommand(), skillCommand(), versionCommand())
+	root.AddCommand(upCommand(), openCommand(), sayCommand(), chatCommand(), agentCommand(), configCommand(), auditCommand(), memoryCommand(), notesCommand(), clockCommand(), doctorCommand(), explainCommand(), skillCommand(), skillsCommand(), versionCommand())
 	for _, cmd := range root.Commands() {
 		usage(cmd)
 	}

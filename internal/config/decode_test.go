@@ -88,7 +88,6 @@ func TestNotInThisBuild(t *testing.T) {
 		"llm: {triageModel: x}", "llm: {subagents: {}}", "gitBackup: {enabled: true, remoteUrl: a}", "store: {url: \"sqlite:\"}",
 		"companion: {selfResearch: {enabled: true, model: x, rssFeeds: [{url: \"https://example.org/\"}]}}",
 		"companion: {memoryMaintenance: {enabled: true}}", "companion: {reminders: {enabled: true}}",
-		"agent: {externalSkills: [{repo: a/b, skill: c}]}",
 		"access: {allowedUsers: []}",
 		"bot: {desk: steward}", "bot: {desk: workbench}",
 	} {

@@ -28,7 +28,6 @@ var (
 	// or filled in where they are lists, they are refused. Whoever builds the part takes its line out.
 	laterSwitches = []string{
 		"companion.selfResearch.enabled", "companion.memoryMaintenance.enabled", "companion.reminders.enabled",
-		"agent.externalSkills",
 		"gitBackup.enabled",
 	}
 )

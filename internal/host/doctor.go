@@ -26,6 +26,7 @@ import (
 	"familiar/internal/process"
 	"familiar/internal/secret"
 	"familiar/internal/skill"
+	"familiar/internal/skillstore"
 	"familiar/internal/sqlite"
 	"familiar/internal/workspace"
 )
@@ -172,7 +173,18 @@ func (p Patient) skills() doctor.Check {
 		if err != nil {
 			return []doctor.Line{doctor.Doubtful("some skills are left out: "+err.Error(), "mend or remove them in agent.skillsDir")}
 		}
-		return []doctor.Line{doctor.Well("%d skills can be read", len(found))}
+		lines := []doctor.Line{doctor.Well("%d skills can be read", len(found))}
+		kept, err := skillstore.Open(ExternalSkills(p.Instance), time.Now).List()
+		if err != nil {
+			return append(lines, doctor.Doubtful(err.Error(), "agents have no skills of other people until then"))
+		}
+		for _, k := range kept {
+			if k.Waiting != "" {
+				lines = append(lines, doctor.Doubtful(fmt.Sprintf("the skill %s of %s has changed; agents read the older one", k.Name, k.From),
+					"look at it, and let it in or drop it: familiar skills show "+k.Name))
+			}
+		}
+		return lines
 	}}
 }
 

@@ -43,6 +43,7 @@ import (
 	"familiar/internal/research"
 	"familiar/internal/room"
 	"familiar/internal/secret"
+	"familiar/internal/skillstore"
 	"familiar/internal/spontaneity"
 	"familiar/internal/sqlite"
 	"familiar/internal/thread"
@@ -80,11 +81,12 @@ type Host struct {
 	box       *tool.Box
 	doors     *toolserver.Server
 	agent     agent.Agent
-	external  *acp.Agent // the same, when it is one in a process of its own
-	own       *builtin   // the same, when it is our own
-	laid      []string   // the skills that lie there for it
-	programs  []string   // names of those that are not ours, and whose program may be run unasked
-	walled    bool       // agents can be confined
+	external  *acp.Agent        // the same, when it is one in a process of its own
+	own       *builtin          // the same, when it is our own
+	laid      []string          // the skills that lie there for it
+	fetched   *skillstore.Store // skills of other people
+	programs  []string          // names of those that are not ours, and whose program may be run unasked
+	walled    bool              // agents can be confined
 	threads   *thread.Threads
 	reminders *remind.Store   // nil where nobody can set one
 	reminding *remind.Kit     // its tools
@@ -220,6 +222,7 @@ func (h *Host) openMind(ctx context.Context) (err error) {
 	if err := h.doors.Listen(ctx); err != nil {
 		return err
 	}
+	h.updateExternal(ctx)
 	h.agent = h.Agent
 	switch {
 	case h.cfg.Agent.DryRun.Enabled:

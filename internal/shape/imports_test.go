@@ -86,6 +86,7 @@ var mayImport = map[string]string{
 	"remind":      "chat clock journal setting tool",
 	"note":        "answer chat tool",
 	"research":    "chat egress setting tool",
+	"skillstore":  "chat skill",
 	"spontaneity": "chat kv setting",
 	"upkeep":      "setting",
 
@@ -95,7 +96,7 @@ var mayImport = map[string]string{
 	"config":         "agent/acp agent/loop attachment audit backup briefing chat gate llm logging memory metrics outbox platform/discord platform/misskey platform/web platform/webhook rehearsal remind research room router secret setting skill spontaneity toolserver upkeep workspace",
 	"control":        "secret",
 	"host":           "*",
-	"cli":            "agent/serve audit chat clock config control doctor explanation host instance llm logging memory note phrase process secret setting terminal workspace",
+	"cli":            "agent/serve audit chat clock config control doctor explanation host instance llm logging memory note phrase process secret setting skillstore terminal workspace",
 	"cmd/familiar":   "cli process",
 
 	// For tests and benches: the contracts of the seams, and scripted counterparts.

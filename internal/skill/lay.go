@@ -53,6 +53,18 @@ func Lay(dst string, skills []Skill) error {
 	return nil
 }
 
+// Put makes dst hold a skill, in a folder of its name, beside whatever else lies there. One Put at a time.
+func Put(dst string, s Skill) error {
+	err := os.MkdirAll(dst, dirMode)
+	if err == nil && !s.liesIn(filepath.Join(dst, s.Name)) {
+		err = s.lay(dst)
+	}
+	if err != nil {
+		return fmt.Errorf("lay out skill %s: %w", s.Name, err)
+	}
+	return nil
+}
+
 // liesIn reports whether dir holds this skill and nothing else.
 func (s Skill) liesIn(dir string) bool {
 	found := 0
