@@ -157,12 +157,13 @@ func (p Patient) walls() doctor.Check {
 			return []doctor.Line{doctor.Bad("agents cannot be confined: "+err.Error(), "use a kernel with Landlock, or set agent.sandbox.unconfined and trust the agent with everything that you have")}
 		}
 		lines := []doctor.Line{doctor.Well("agents are confined by Landlock, version %d", abi)}
-		if _, err := process.Isolable(); sandbox.NetworkIsolation && err != nil {
-			lines = append(lines, doctor.Doubtful("agents are not kept from the network: "+err.Error(), "allow user namespaces, or switch agent.sandbox.networkIsolation off"))
-		} else if sandbox.NetworkIsolation {
-			lines = append(lines, doctor.Well("agents have no network"))
+		if !sandbox.NetworkIsolation {
+			return lines
 		}
-		return lines
+		if _, err := process.Isolable(); err != nil {
+			return append(lines, doctor.Doubtful("agents are not kept from the network: "+err.Error(), "allow user namespaces, or switch agent.sandbox.networkIsolation off"))
+		}
+		return append(lines, doctor.Well("agents have no network"))
 	}}
 }
 

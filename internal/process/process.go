@@ -74,6 +74,9 @@ type Process struct {
 // Stop. The error names the command: a missing executable, a working directory that is not there and walls that
 // the kernel refuses are errors here, never later.
 func Start(ctx context.Context, spec Spec) (*Process, error) {
+	if !armed.Load() {
+		return nil, errUnarmed
+	}
 	o, err := orderFor(spec)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Path, err)

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,10 +24,18 @@ const (
 	wardenMark = "FAMILIAR_WARDEN"
 )
 
+// armed says that Warden was called, so that what we start of ourselves will know what it is. Without it, it would do
+// what this program does, and start itself in its turn, without end.
+var armed atomic.Bool
+
+// errUnarmed is a programmer's error.
+var errUnarmed = errors.New("process: main, or TestMain, has not called process.Warden")
+
 // Warden must be the first call of main, and of TestMain where a test starts processes. It returns at once unless
 // this process was started as a warden, or as the gate that a confined program goes through; then it does that
 // work and exits.
 func Warden() {
+	armed.Store(true)
 	if len(os.Args) != 1 || os.Getenv(wardenMark) == "" {
 		return
 	}
