@@ -69,8 +69,15 @@ func Read(r io.Reader) (chat.Event, error) {
 	return raw.event()
 }
 
-// plain gives the end of the input a name that people know.
+// plain says in words that people know what is wrong with the input.
 func plain(err error) error {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind) && kind.Field != "":
+		return fmt.Errorf("%s cannot be a %s", kind.Field, kind.Value)
+	case errors.As(err, &kind):
+		return fmt.Errorf("it must be a JSON object, not a %s", kind.Value)
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it is not whole JSON")
 	}

@@ -57,7 +57,8 @@ func TestReadRefuses(t *testing.T) {
 	for text, say := range map[string]string{
 		``:                  "not whole JSON",
 		`{`:                 "not whole JSON",
-		`[]`:                "cannot unmarshal",
+		`[]`:                "it must be a JSON object, not a",
+		`{"is_dm":"yes"}`:   "is_dm cannot be a string",
 		`{"user":"7"}`:      "there are kind, platform",
 		`{"platform":"p"}`:  "channel_id is missing",
 		`{"channel_id":""}`: "platform is missing",
