@@ -74,7 +74,7 @@ func TestWholeBriefings(t *testing.T) {
 		},
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	group := request(guild, "When is the walk? {{ model }}", image("map.png", 1536))
+	group := request(guild, "When is the walk? {{ model }}", attached("map.png", 1536))
 	group.Turn.Place.Platform = "other"
 	group.Yolo = true
 	golden(t, "group.golden", reply(t, New(Defaults(), Bot{Zone: taipei, Language: "zh-TW"}, quiet), src, group))

@@ -162,7 +162,7 @@ func picture(size int) []byte {
 	return data
 }
 
-func image(name string, size int64) chat.Attachment {
+func attached(name string, size int64) chat.Attachment {
 	return chat.Attachment{ID: name, Name: name, MIME: "image/png", Size: size, URL: "https://h/" + name}
 }
 
@@ -173,7 +173,7 @@ func TestGatherFetchesPicturesOfTheMessageAlone(t *testing.T) {
 	}
 	var asked []string
 	src := Sources{
-		Recent: recentOf(chat.Message{ID: "m1", From: ann, Text: "old", Attachments: []chat.Attachment{image("old.png", 10)}}), // AF-89
+		Recent: recentOf(chat.Message{ID: "m1", From: ann, Text: "old", Attachments: []chat.Attachment{attached("old.png", 10)}}), // AF-89
 		Fetch: func(_ context.Context, _ chat.Place, file chat.Attachment) (io.ReadCloser, error) {
 			asked = append(asked, file.Name)
 			if files[file.Name] == nil {
@@ -182,8 +182,8 @@ func TestGatherFetchesPicturesOfTheMessageAlone(t *testing.T) {
 			return io.NopCloser(bytes.NewReader(files[file.Name])), nil
 		},
 	}
-	r := request(dm, "look", image("small.png", 1<<20), image("large.png", 21<<20), image("liar.png", 16), image("gone.png", 9),
-		image("unknown.png", 0), image("endless.png", 0), image("moving.gif", 12), chat.Attachment{Name: "a.txt", MIME: "text/plain"})
+	r := request(dm, "look", attached("small.png", 1<<20), attached("large.png", 21<<20), attached("liar.png", 16), attached("gone.png", 9),
+		attached("unknown.png", 0), attached("endless.png", 0), attached("moving.gif", 12), chat.Attachment{Name: "a.txt", MIME: "text/plain"})
 	m, err := Gather(t.Context(), src, r, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -209,6 +209,26 @@ func TestGatherFetchesPicturesOfTheMessageAlone(t *testing.T) {
 	}
 }
 
+// BUG-N04: five photos in a row stay five lines: what was shown once is not kept, and not fetched again.
+func TestPicturesOfTheTalkBeforeAreReferences(t *testing.T) {
+	var before []chat.Message
+	for _, id := range []string{"m1", "m2", "m3", "m4", "m5"} {
+		before = append(before, chat.Message{ID: chat.MessageID(id), From: ann, Attachments: []chat.Attachment{attached(id+".png", 1<<20)}})
+	}
+	src := Sources{Recent: recentOf(before...), Fetch: func(_ context.Context, _ chat.Place, file chat.Attachment) (io.ReadCloser, error) {
+		t.Errorf("fetched %s", file.Name)
+		return nil, errors.New("404")
+	}}
+	m, err := Gather(t.Context(), src, request(dm, "which was best?"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := Compose(m, plainPage, Vars{}, 20000)
+	if text := composed(t, b); len(b.Blocks) != 1 || strings.Count(text, "📎") != 5 || !strings.Contains(text, "https://h/m3.png") {
+		t.Errorf("%d blocks; %s", len(b.Blocks), text)
+	}
+}
+
 // AF-88
 func TestGatherDoesNotWaitLongForPictures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -217,7 +237,7 @@ func TestGatherDoesNotWaitLongForPictures(t *testing.T) {
 			return nil, ctx.Err()
 		}}
 		began := time.Now()
-		m, err := Gather(t.Context(), src, request(dm, "look", image("a.png", 1), image("b.png", 1)), slog.New(slog.DiscardHandler))
+		m, err := Gather(t.Context(), src, request(dm, "look", attached("a.png", 1), attached("b.png", 1)), slog.New(slog.DiscardHandler))
 		if err != nil || len(m.Images) != 0 || len(m.Current) != 1 {
 			t.Errorf("%+v, %v", m, err)
 		}

@@ -3,7 +3,6 @@ package briefing
 import (
 	"context"
 	"io"
-	"net/http"
 	"time"
 
 	"familiar/internal/agent"
@@ -18,9 +17,6 @@ const (
 	imageTime    = 10 * time.Second
 )
 
-// imageTypes are the kinds of picture that agents take, by what the bytes say. A moving picture (GIF) stays a
-// line of text.
-var imageTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/webp": true}
 
 // images downloads the pictures of the messages that are to be answered. One that is too large, too slow,
 // missing or no picture after all is left out: the text names it anyway.
@@ -55,6 +51,5 @@ func (g gathering) image(ctx context.Context, file chat.Attachment) (agent.Image
 	if err != nil || len(data) > largestImage {
 		return agent.Image{}, false
 	}
-	kind := http.DetectContentType(data)
-	return agent.Image{MIME: kind, Data: data}, imageTypes[kind]
+	return shown(data)
 }
