@@ -85,6 +85,16 @@ func skillTable() []skillSpec {
 		{"cancel-reminder", "Take a reminder back", []skillFlag{
 			{"reminder-id", "", "reminderId", word, true, "the reminder's id"},
 		}, `cancel-reminder --reminder-id rem_abc_123456`},
+		{"read-page", "Read a page of the public internet as text, in a session of research", []skillFlag{
+			{"url", "u", "url", word, true, "the address"},
+		}, `read-page --url https://example.org/article`},
+		{"read-note", "Read a note, in a session of research", []skillFlag{
+			{"path", "", "path", word, false, "as in notes/tea-in-japan.md; left out: the list of notes"},
+		}, `read-note --path notes/tea-in-japan.md`},
+		{"write-note", "Write a note, in a session of research", []skillFlag{
+			{"path", "", "path", word, true, "as in notes/tea-in-japan.md"},
+			{"content", "c", "content", payload, true, "the note, in Markdown"},
+		}, `write-note --path notes/tea-in-japan.md --content-file "$TMPDIR/note.md"`},
 		{"list-reminders", "List the person's reminders", nil, `list-reminders`},
 	}
 }

@@ -85,17 +85,13 @@ func TestVersion(t *testing.T) {
 func TestNotInThisBuild(t *testing.T) {
 	for _, yaml := range []string{
 		"platforms: {web: {}, telegram: {}}",
-		"llm: {triageModel: x}", "llm: {subagents: {}}", "gitBackup: {enabled: true, remoteUrl: a}", "store: {url: \"sqlite:\"}",
-		"companion: {selfResearch: {enabled: true, model: x, rssFeeds: [{url: \"https://example.org/\"}]}}",
-		"companion: {memoryMaintenance: {enabled: true}}", "companion: {reminders: {enabled: true}}",
+		"llm: {triageModel: x}", "llm: {subagents: {}}", "store: {url: \"sqlite:\"}",
 		"access: {allowedUsers: []}",
 		"bot: {desk: steward}", "bot: {desk: workbench}",
 	} {
 		_, err := load(t, "version: 1\n"+yaml+"\n")
 		bad(t, err, "not in this build")
 	}
-	_, err := load(t, "version: 1\n", "REMINDERS_ENABLED=true")
-	bad(t, err, "environment REMINDERS_ENABLED: companion.reminders.enabled: is not in this build")
 }
 
 // Every switch of what is to come is a key, and off by default.

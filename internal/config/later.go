@@ -25,11 +25,8 @@ var (
 		"outbox.pacing",
 	}
 	// laterSwitches are keys that this build reads and checks as all others, and of what it cannot do yet: switched on,
-	// or filled in where they are lists, they are refused. Whoever builds the part takes its line out.
-	laterSwitches = []string{
-		"companion.selfResearch.enabled", "companion.memoryMaintenance.enabled", "companion.reminders.enabled",
-		"gitBackup.enabled",
-	}
+	// or filled in where they are lists, they are refused. Now there are none.
+	laterSwitches []string
 )
 
 // movedKeys are the older places of keys that have another now.
