@@ -10,6 +10,7 @@ export OPENCODE_BIN
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 TESTTIME ?= 25m
 SOAK ?= 5m
+SOAK_MESSAGES ?= 10000
 FUZZTIME ?= 20s
 
 .PHONY: help run build deps test check fmt vet lint shape crash soak agents chart bench fake fuzz golden clean
@@ -47,8 +48,8 @@ shape: ## the shape of the tree: who may import what, sizes, documents
 crash: deps ## kill the program at 200 random points instead of 25, and twenty writers of a database at 1,000
 	CRASH_POINTS=200 go test -count=1 -timeout 90m -run Crash ./...
 
-soak: deps ## for SOAK (5m), messages, edits, recalls, stops and crashes by a random plan; SOAK_SEED repeats one
-	SOAK=$(SOAK) go test -race -count=1 -v -timeout 24h -run 'TestSoak$$' ./internal/program
+soak: deps ## for SOAK (5m), messages, edits, recalls, stops and crashes; then SOAK_MESSAGES (10000) on both networks. SOAK_SEED repeats a plan
+	SOAK=$(SOAK) SOAK_MESSAGES=$(SOAK_MESSAGES) SOAK_PEOPLE=500 go test -race -count=1 -v -timeout 24h -run '^TestSoak' ./internal/program
 
 agents: ## the conversation with every agent that npm brings; prints the table of docs/agents.md
 	scripts/agents

@@ -107,7 +107,7 @@ func (f figures) String() string {
 }
 
 // figures measures the program and ends it: on SIGQUIT it shows every goroutine that it has.
-func (s *soak) figures() (f figures) {
+func (s *bot) figures() (f figures) {
 	s.t.Helper()
 	http.DefaultClient.CloseIdleConnections()
 	pid := s.cmd.Process.Pid
@@ -162,7 +162,7 @@ func resident(t *testing.T, pid int) int64 {
 	return 0
 }
 
-func (s *soak) flat(first, now figures) {
+func (s *bot) flat(first, now figures) {
 	s.t.Helper()
 	if now.files > first.files+spareFiles || now.goroutines > first.goroutines+spareGoroutines || now.memory > first.memory+spareMemory {
 		s.t.Errorf("it grew: at first %v, now %v", first, now)

@@ -140,7 +140,7 @@ func (s *session) begin(blocks []agent.Block) (steps []Step, found string, err e
 	if s.prompts == 1 {
 		s.found = s.agent.script.find(text)
 	}
-	return s.agent.script.pick(text, s.prompts-1), s.found, nil
+	return s.agent.script.pick(text, s.found, s.prompts-1), s.found, nil
 }
 
 func (s *session) over() {

@@ -2,6 +2,8 @@ package script
 
 import (
 	"encoding/json"
+	"errors"
+	"os"
 	"regexp"
 	"strings"
 )
@@ -36,4 +38,21 @@ func (s Script) find(prompt string) string {
 		return all[len(all)-1]
 	}
 	return ""
+}
+
+// keep adds a prompt to the file of Prompts, where there is one.
+func (s Script) keep(prompt string) error {
+	if s.Prompts == "" {
+		return nil
+	}
+	line, err := json.Marshal(prompt)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(s.Prompts, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(line, '\n'))
+	return errors.Join(err, file.Close())
 }

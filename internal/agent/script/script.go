@@ -14,17 +14,20 @@ type Script struct {
 	Turns []Turn `json:"turns"`
 	// Find is a regular expression. What it finds last in the first prompt of a session stands for {{found}} in Args.
 	Find string `json:"find,omitempty"`
+	// Prompts is a file to which a process of its own adds every prompt: a line each, as a JSON string.
+	Prompts string `json:"prompts,omitempty"`
 	// NoImages makes an agent that takes no images.
 	NoImages bool `json:"noImages,omitempty"`
 	// Moods are the faults of an agent in a process of its own.
 	Moods Moods `json:"moods,omitzero"`
 }
 
-// Turn is what happens for a prompt. Of the turns whose On is in the prompt's text, the first prompt of a session
-// plays the first, the second the second, and so on; when there are no more, the last is played again. A prompt
+// Turn is what happens for a prompt. Of the turns whose On is in the prompt's text, and whose Found is in what Find
+// found, the first prompt of a session plays the first, the second the second, and so on; when there are no more, the last is played again. A prompt
 // that no turn is for ends at once.
 type Turn struct {
-	On    string `json:"on,omitempty"` // a piece of the prompt's text; "" takes any
+	On    string `json:"on,omitempty"`    // a piece of the prompt's text; "" takes any
+	Found string `json:"found,omitempty"` // a piece of what Find found; "" takes any
 	Steps []Step `json:"steps"`
 }
 
@@ -86,11 +89,11 @@ type Moods struct {
 	Keep bool            `json:"keep,omitempty"` // what is set is answered with New: nothing changed
 }
 
-// pick returns the steps for the n-th prompt of a session, counting from 0.
-func (s Script) pick(prompt string, n int) []Step {
+// pick returns the steps for the n-th prompt of a session, counting from 0. found is what Find found in its first.
+func (s Script) pick(prompt, found string, n int) []Step {
 	var fit []Turn
 	for _, t := range s.Turns {
-		if strings.Contains(prompt, t.On) {
+		if strings.Contains(prompt, t.On) && strings.Contains(found, t.Found) {
 			fit = append(fit, t)
 		}
 	}

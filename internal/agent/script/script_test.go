@@ -65,6 +65,23 @@ func TestBlanks(t *testing.T) {
 	}
 }
 
+// What is played can depend on what was found, which in a prompt with a history is the newest of its kind.
+func TestTurnsByWhatWasFound(t *testing.T) {
+	s := script.Script{Find: `n-\d+ \w+`, Turns: []script.Turn{{Found: " fail", Steps: []script.Step{{Fail: "as told"}}}, {Steps: []script.Step{{Say: "well"}}}}}
+	for prompt, fails := range map[string]bool{"n-1 fail, then n-2 go": false, "n-1 go, then n-2 fail": true} {
+		session, err := script.New(s).Open(t.Context(), agent.Opening{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := session.Prompt(t.Context(), chat.Turn{}, []agent.Block{agent.Text(prompt)}, deaf{}); (err != nil) != fails {
+			t.Errorf("%q: %v", prompt, err)
+		}
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 type deaf struct{}
 
 func (deaf) Saw(agent.Update) {}

@@ -229,13 +229,17 @@ func (v *server) prompt(f frame) {
 	for _, block := range p.Prompt {
 		said.WriteString(block.Text)
 	}
+	if err := v.script.keep(said.String()); err != nil {
+		v.answer(f, nil, &fault{Code: -32603, Message: err.Error()})
+		return
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	v.mu.Lock()
-	steps := v.script.pick(said.String(), v.talk.prompts)
 	if v.talk.prompts == 0 {
 		v.talk.found = v.script.find(said.String())
 	}
 	found := v.talk.found
+	steps := v.script.pick(said.String(), found, v.talk.prompts)
 	v.talk.prompts++
 	v.talk.cancel = cancel
 	late := v.late
