@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// published is what Discord publishes of the requests and answers, as JSON Schema; tools/clients/discord-schema.mjs
+// published is what Discord publishes of the requests and answers, as JSON Schema; tools/discord/schema.mjs
 // writes it.
 //
 //go:embed schema/*.json

@@ -32,6 +32,8 @@ for (const [name, [from, io]] of Object.entries(schemas)) {
     const { attachments } = schema.properties;
     for (const key of ["application", "clip_participants"]) delete attachments.items.properties[key];
   }
+  // discord.js sends these with an edit, and Discord overlooks them.
+  if (name === "edit-message") Object.assign(schema.properties, { tts: {}, nonce: {}, enforce_nonce: {} });
   schema.additionalProperties = false; // a request of ours holds nothing that Discord does not know
   schema.title = from;
   writeFileSync(join(dir, name + ".json"), JSON.stringify(schema) + "\n");
