@@ -25,8 +25,34 @@ var errHeld = errors.New("it is held back until the network takes it")
 // hold is what is known of held messages without asking the disk.
 type hold struct {
 	any   atomic.Bool
-	mu    sync.Mutex           // one goroutine at a time lets them go
+	going sync.Mutex // held by the one that lets messages go, also while a network takes its time
+
+	mu    sync.Mutex           // guards what follows
 	until map[string]time.Time // not before then, by platform
+	kept  int                  // how often something was held back
+}
+
+// later puts the next try with a platform off.
+func (h *hold) later(platform string, at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.until[platform] = at
+}
+
+// look returns when a platform may be tried again, and how often something was held back so far.
+func (h *hold) look(platform string) (time.Time, int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.until[platform], h.kept
+}
+
+// over notes that nothing is held any more, unless something was held back meanwhile.
+func (h *hold) over(kept int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.kept == kept {
+		h.any.Store(false)
+	}
 }
 
 // holds reports whether a message that was not delivered is to be held back, and for how long at least. Only what was
@@ -52,6 +78,7 @@ func (o *Outbox) keepBack(ctx context.Context, after time.Duration, rows ...row)
 		return err
 	}
 	o.held.until[rows[0].place.Platform] = o.deps.Now().Add(max(after, heldEvery))
+	o.held.kept++
 	o.held.any.Store(true)
 	return nil
 }
@@ -75,10 +102,14 @@ func (o *Outbox) Keep(ctx context.Context) {
 	}
 }
 
-// letGo tries every held message once. A network that does not take one is left alone with the rest.
+// letGo tries every held message once, unless somebody does so already. A network that does not take one is left alone
+// with the rest.
 func (o *Outbox) letGo(ctx context.Context) error {
-	o.held.mu.Lock()
-	defer o.held.mu.Unlock()
+	if !o.held.going.TryLock() {
+		return nil
+	}
+	defer o.held.going.Unlock()
+	_, kept := o.held.look("")
 	rows, err := o.ledger.in(ctx, held)
 	if err != nil {
 		return fmt.Errorf("read what is held: %w", err)
@@ -88,20 +119,22 @@ func (o *Outbox) letGo(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil // the next start goes on
 		}
-		if o.deps.Now().Before(o.held.until[r.place.Platform]) {
+		if until, _ := o.held.look(r.place.Platform); o.deps.Now().Before(until) {
 			left++
 			continue
 		}
 		again, err := o.retry(ctx, r)
-		if again > 0 {
-			o.held.until[r.place.Platform] = o.deps.Now().Add(max(again, heldEvery))
-			left++
-		}
 		if err != nil {
 			return err
 		}
+		if again > 0 {
+			o.held.later(r.place.Platform, o.deps.Now().Add(max(again, heldEvery)))
+			left++
+		}
 	}
-	o.held.any.Store(left > 0)
+	if left == 0 {
+		o.held.over(kept)
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -254,4 +255,50 @@ func TestAnotherNetworkIsAway(t *testing.T) {
 			t.Errorf("after %s: %s", waited, r.net.said())
 		}
 	})
+}
+
+// A network that takes its time over what is held keeps nobody else from being held back.
+func TestANetworkThatHangsOverWhatIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{})
+		slow := &hanging{network: r.net}
+		r.Outbox.deps.Platforms["net"] = slow
+		back := r.net.away()
+		say(t, r, turn(), "one")
+		slow.hang.Store(true)
+		done := make(chan error, 1)
+		time.Sleep(heldEvery)
+		go func() { done <- r.letGo(t.Context()) }()
+		synctest.Wait()
+		began := time.Now()
+		say(t, r, turn(), "two")
+		if waited := time.Since(began); waited > 0 {
+			t.Errorf("it waited %s", waited)
+		}
+		back()
+		slow.hang.Store(false)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		defer r.keep(t)()
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		if r.net.said() != "two" || r.held.any.Load() { // nobody can tell of the first
+			t.Error(r.net.said())
+		}
+	})
+}
+
+// hanging is a network that can take its time.
+type hanging struct {
+	*network
+	hang atomic.Bool
+}
+
+func (n *hanging) Do(ctx context.Context, a chat.Action) (chat.Receipt, error) {
+	if n.hang.Load() {
+		<-ctx.Done()
+		return chat.Receipt{}, ctx.Err()
+	}
+	return n.network.Do(ctx, a)
 }
