@@ -33,6 +33,9 @@ func (n *Notes) Reload(cfg Config) { n.cfg.Store(&cfg) }
 type Note struct {
 	Path  string      `json:"filePath"`
 	Lines []NotedLine `json:"matchedLines"`
+
+	// Foreign says that nobody looked at it: a session that had read what anybody may have written put it here by itself.
+	Foreign bool `json:"-"`
 }
 
 // NotedLine is a line that holds a keyword. Number counts from 1.
@@ -96,36 +99,38 @@ func (s *noteSearch) visit(name string, entry fs.DirEntry) error {
 	if s.files++; s.files > maxNotes || s.bytes > maxSearched || len(s.found) >= s.limit || s.left <= 0 {
 		return errEnough
 	}
-	note := Note{Path: name, Lines: s.read(name)}
-	if len(note.Lines) > 0 {
+	note := Note{Path: name}
+	if note.Lines, note.Foreign = s.read(name); len(note.Lines) > 0 {
 		s.found = append(s.found, note)
 	}
 	return nil
 }
 
-// read returns the lines of one file that hold a keyword. A file that cannot be read has none.
-func (s *noteSearch) read(name string) []NotedLine {
+// read returns the lines of one file that hold a keyword, and whether nobody looked at them. A file that cannot be read
+// has none.
+func (s *noteSearch) read(name string) (lines []NotedLine, foreign bool) {
 	// An agent may put a link or a pipe in the place of the file that was just seen there.
 	file, err := s.root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil
+		return nil, false
 	}
 	in := bufio.NewScanner(io.LimitReader(file, maxNote))
 	in.Buffer(nil, maxNote+1)
-	var lines []NotedLine
+	var of origin
 	for number := 1; in.Scan() && len(lines) < maxLines && s.left > 0; number++ {
 		s.bytes += int64(len(in.Bytes())) + 1
+		of.see(number, in.Text())
 		if s.holds(in.Text()) {
 			text := cut(strings.TrimSpace(strings.ToValidUTF8(in.Text(), "\ufffd")), maxLineText)
 			lines = append(lines, NotedLine{number, text})
 			s.left -= len([]rune(text))
 		}
 	}
-	return lines
+	return lines, of.foreign()
 }
 
 func (s *noteSearch) holds(text string) bool {
@@ -137,3 +142,28 @@ func (s *noteSearch) holds(text string) bool {
 	}
 	return false
 }
+
+// origin reads what a note says in front of its text of where it comes from, and before lines that were added to it.
+type origin struct {
+	front, strange, vouched, added bool
+}
+
+// see takes one line, of which the first has the number 1.
+func (o *origin) see(number int, line string) {
+	line = strings.TrimRight(line, " \t\r")
+	switch {
+	case number == 1:
+		o.front = line == "---"
+	case o.front && line == "---":
+		o.front = false
+	case o.front && line == "standing: foreign":
+		o.strange = true
+	case o.front && strings.HasPrefix(line, "admitted: "):
+		o.vouched = true
+	case strings.HasPrefix(line, "<!-- research ") && strings.Contains(line, " unreviewed"):
+		o.added = true
+	}
+}
+
+// foreign reports whether strangers had a say in it and nobody looked at it since.
+func (o *origin) foreign() bool { return o.strange && !o.vouched || o.added }

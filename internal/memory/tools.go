@@ -132,6 +132,9 @@ func (k kit) search(ctx context.Context, t chat.Turn, a searchArgs) (found, erro
 			return found{}, err
 		}
 		answer.AgentNotes = append(answer.AgentNotes, notes...)
+		if slices.ContainsFunc(notes, func(n Note) bool { return n.Foreign }) {
+			t.Standing.Fall(chat.Foreign)
+		}
 	}
 	return answer, nil
 }

@@ -78,3 +78,21 @@ func TestASummaryIsAsVisibleAsWhatItSumsUp(t *testing.T) {
 		t.Error(lines)
 	}
 }
+
+// A turn that finds a note which strangers had a say in, and nobody looked at, falls; one that the owner let in is as
+// good as any other.
+func TestFindingANoteOfStrangers(t *testing.T) {
+	r := newToolRig(t)
+	head := "---\norigin: research\nstanding: foreign\nsession: sess_1\n"
+	r.note("notes/alone.md", head+"---\n\nferns\n")
+	r.note("notes/looked-at.md", head+"admitted: 2026-01-01T00:00:00Z\n---\n\nmoss\n")
+	r.note("notes/_index.md", "- plain: lichen\n<!-- research sess_1 2026-01-01 unreviewed https://example.org/ -->\n- alone.md: about algae\n")
+	r.note("notes/own.md", "standing: foreign\n\nmushrooms\n")
+	for word, want := range map[string]chat.Trust{"ferns": chat.Foreign, "moss": chat.Owner, "algae": chat.Foreign, "mushrooms": chat.Owner, "nothing": chat.Owner} {
+		reader := turn(chat.Direct, chat.Owner)
+		r.call(reader, "memory-search", `{"query":"`+word+`"}`)
+		if got := reader.Standing.Now(); got != want {
+			t.Errorf("%s: %v, want %v", word, got, want)
+		}
+	}
+}

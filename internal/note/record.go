@@ -136,6 +136,9 @@ func (r record) after(old record) record {
 // mark is what stands in front of lines that were added to a list: the same, as a comment.
 func (r record) mark() string {
 	text := r.marked() + " " + r.At.UTC().Format(time.DateOnly)
+	if r.Admitted.IsZero() {
+		text += " unreviewed"
+	}
 	for _, source := range r.Sources[:min(len(r.Sources), 5)] {
 		text += " " + source
 	}
