@@ -42,6 +42,9 @@ func (n *names) hide(lines []string) (hidden []string) {
 				line = strings.ReplaceAll(line, real, n.name(id.kind, real))
 			}
 		}
+		for real, name := range n.of {
+			line = strings.ReplaceAll(line, real, name)
+		}
 		hidden = append(hidden, strings.ReplaceAll(line, "\n", `\n`))
 	}
 	return hidden

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -47,6 +48,12 @@ func (s *scenario) do(sc *scene) (outcome string) {
 		s.cast.release(sc.rest)
 	case "restart", "crash":
 		s.again(sc.verb == "crash")
+	case "refuses":
+		times, err := strconv.Atoi(sc.rest)
+		if err != nil {
+			s.t.Fatalf("line %d: %v", sc.line, err)
+		}
+		s.wire.refuse(times)
 	case "memory":
 		s.memory(sc)
 	case "reminder":

@@ -33,6 +33,8 @@ type wire struct {
 
 	mu  sync.Mutex
 	cut bool // the bot was killed: whatever it says now is not heard
+
+	refuses int // so many times nothing is taken
 }
 
 func (w *wire) Name() string      { return w.name }
@@ -43,11 +45,24 @@ func (w *wire) Do(_ context.Context, a chat.Action) (chat.Receipt, error) {
 	if w.cut {
 		return chat.Receipt{}, errDead
 	}
+	if w.refuses > 0 {
+		w.refuses--
+		return chat.Receipt{}, errRefused
+	}
 	return w.do(a)
 }
 
 // errDead is what a bot that was killed would be told if it still lived.
 var errDead = errors.New("nobody is there any more")
+
+// errRefused is what the network says when it takes something neither now nor later.
+var errRefused = errors.New("the network does not take this")
+
+func (w *wire) refuse(times int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refuses = times
+}
 
 func (w *wire) kill() {
 	w.mu.Lock()
