@@ -49,6 +49,7 @@ type Misskey struct {
 	people   people
 	since    since
 	handed   handed
+	watched  watched
 	late     chan chatMessage // found in a chat before it was announced
 	beat     time.Duration    // how often the stream is asked whether it lives
 	patience time.Duration    // how long it may take to answer

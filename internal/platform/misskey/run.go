@@ -73,7 +73,8 @@ func (m *Misskey) listen(ctx context.Context, hear chat.Hear, up func()) error {
 		return err
 	}
 	up()
-	l := &listener{Misskey: m, hear: hear}
+	l := &listener{Misskey: m, stream: s, hear: hear}
+	l.watchAgain(ctx)
 	l.catchUp(ctx)
 	s.start(ctx, m.beat, m.patience)
 	defer l.keep(ctx)
@@ -102,8 +103,9 @@ func (m *Misskey) meet(ctx context.Context) error {
 // listener hands in what one run hears, one thing after the other.
 type listener struct {
 	*Misskey
-	hear chat.Hear
-	busy bool // something was refused for now, so what is missing is fetched again
+	stream *stream
+	hear   chat.Hear
+	busy   bool // something was refused for now, so what is missing is fetched again
 }
 
 // again is how long what was refused for now waits.
@@ -134,6 +136,16 @@ func (l *listener) follow(ctx context.Context, s *stream) error {
 
 // take hands in what one frame says. What cannot be understood is left out and never ends the run.
 func (l *listener) take(ctx context.Context, f frame) {
+	switch {
+	case f.Type == noteUpdated && f.Body.Type == "deleted":
+		l.deleted(ctx, f.Body.ID)
+	case f.Type != noteUpdated:
+		l.takeEvent(ctx, f)
+	}
+}
+
+// takeEvent hands in an event of the channel main.
+func (l *listener) takeEvent(ctx context.Context, f frame) {
 	switch f.Body.Type {
 	case "mention":
 		n, err := decode[note](f.Body.Body)
@@ -186,10 +198,14 @@ func (l *listener) hand(ctx context.Context, ev chat.Event) {
 	if l.handed.has(ev.ID) {
 		return
 	}
-	if l.hear(ctx, ev) == chat.Busy {
+	switch l.hear(ctx, ev) {
+	case chat.Busy:
 		l.busy = true
 		l.since.behind(ev.At)
 		return
+	case chat.Accepted, chat.Repeat:
+		l.watch(ctx, ev)
+	case chat.Ignored, chat.Refused:
 	}
 	l.handed.add(ev.ID)
 	l.since.heard(ev.At)

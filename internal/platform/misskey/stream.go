@@ -29,6 +29,9 @@ const (
 // subscription is our name for the channel main on a stream.
 const subscription = "main"
 
+// noteUpdated is the type of a frame that tells what became of a note that is watched.
+const noteUpdated = "noteUpdated"
+
 // frame is a message of the stream.
 type frame struct {
 	Type string `json:"type"`
@@ -79,7 +82,7 @@ func (s *stream) subscribe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	ask := `{"type":"connect","body":{"channel":"main","id":"` + subscription + `","pong":true}}`
-	if err := s.conn.Write(ctx, websocket.MessageText, []byte(ask)); err != nil {
+	if err := s.say(ctx, ask); err != nil {
 		return fmt.Errorf("subscribe to the stream: %w", err)
 	}
 	for {
@@ -112,7 +115,15 @@ func (s *stream) read(ctx context.Context) (frame, error) {
 	}
 }
 
-func (f frame) ours() bool { return f.Type == "channel" && f.Body.ID == subscription }
+// say sends a message.
+func (s *stream) say(ctx context.Context, text string) error {
+	return s.conn.Write(ctx, websocket.MessageText, []byte(text))
+}
+
+// ours reports whether a frame is one that we asked for.
+func (f frame) ours() bool {
+	return f.Type == "channel" && f.Body.ID == subscription || f.Type == noteUpdated
+}
 
 // start reads frames and asks from time to time whether the other side is there, until the stream is lost.
 func (s *stream) start(ctx context.Context, every, patience time.Duration) {

@@ -149,6 +149,7 @@ func (in *Instance) Delete(id string) {
 
 func (in *Instance) forget(id string) {
 	in.notes = slices.DeleteFunc(in.notes, func(n *Note) bool { return n.ID == id })
+	in.tellDeleted(id)
 	in.change()
 }
 

@@ -18,6 +18,7 @@ type stream struct {
 	stop  context.CancelFunc
 	mu    sync.Mutex
 	names map[string]bool // the client's names for its subscriptions of the channel main
+	notes map[string]bool // the notes that it watches
 }
 
 // asked is what a client says.
@@ -40,7 +41,7 @@ func (in *Instance) serveStream(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cancel()
-	s := &stream{out: make(chan []byte, 10_000), stop: cancel, names: map[string]bool{}}
+	s := &stream{out: make(chan []byte, 10_000), stop: cancel, names: map[string]bool{}, notes: map[string]bool{}}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true,
 		OnPingReceived: func(context.Context, []byte) bool { return !s.deaf.Load() }})
 	if err != nil {
@@ -101,6 +102,10 @@ func (in *Instance) listenTo(ctx context.Context, s *stream) {
 			if ask.Body.Pong {
 				s.out <- mustJSON(said[named]{"connected", named{ask.Body.ID}})
 			}
+		case ask.Type == "subNote" && ask.Body.ID != "", ask.Type == "unsubNote" && ask.Body.ID != "":
+			s.mu.Lock()
+			s.notes[ask.Body.ID] = ask.Type == "subNote"
+			s.mu.Unlock()
 		case ask.Type == "disconnect":
 			s.mu.Lock()
 			delete(s.names, ask.Body.ID)
@@ -127,6 +132,36 @@ func publishTo[T any](in *Instance, kind string, body T) {
 		}
 		s.mu.Unlock()
 	}
+}
+
+// tellDeleted says that a note is gone to everybody who watches it.
+func (in *Instance) tellDeleted(id string) {
+	type gone struct {
+		DeletedAt string `json:"deletedAt"`
+	}
+	for s := range in.streams {
+		s.mu.Lock()
+		if s.notes[id] && !in.mute {
+			s.out <- mustJSON(said[event[gone]]{"noteUpdated", event[gone]{id, "deleted", gone{in.now()}}})
+		}
+		s.mu.Unlock()
+	}
+}
+
+// Watched returns how many notes are watched on the streams that are open.
+func (in *Instance) Watched() (n int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for s := range in.streams {
+		s.mu.Lock()
+		for _, yes := range s.notes {
+			if yes {
+				n++
+			}
+		}
+		s.mu.Unlock()
+	}
+	return n
 }
 
 // What the instance says on a stream.
