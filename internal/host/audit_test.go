@@ -96,7 +96,11 @@ func (r *rig) record() audit.Record {
 		}
 		return len(all) == 1 && all[0].Ended
 	})
-	return all[0]
+	whole, err := audit.Find(dir, all[0].Session)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return whole
 }
 
 func TestAnEditedReplyIsRecorded(t *testing.T) {
