@@ -87,7 +87,11 @@ func (s *scenario) audit() string {
 	var lines []string
 	for _, r := range all {
 		lines = append(lines, fmt.Sprintf("%s of %s", r.Session, r.Person))
-		for _, l := range r.Lines {
+		whole, err := audit.Find(dir, r.Session)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, l := range whole.Lines {
 			lines = append(lines, fmt.Sprintf("  %s %s", l.Phase, hashes.ReplaceAllString(uncertain.ReplaceAllString(string(l.Data), `"$1":"…"`), "$1")))
 		}
 	}
