@@ -143,6 +143,7 @@ type Abilities struct {
 	Progress                                    bool // takes Show
 	Idempotent                                  bool // a repeated Key is posted once
 	Search                                      bool // its Historian can search
+	Redelivers                                  bool // it brings an event again that was answered with Busy
 
 	Remembers time.Duration // how long a posted Key is surely known; 0 means without end
 

@@ -10,7 +10,8 @@ import (
 )
 
 // hear is the one way in: the spine, from top to bottom. Every source calls it, on its own goroutine; it
-// returns when the event is durable or turned away, and never waits for an agent.
+// returns when the event is durable or turned away, and never waits for an agent. Events of one place are handed in one
+// after another.
 func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
 	if h.approvals.Foul(ev) {
 		return h.turnAway(ctx, ev, byProgram)
@@ -24,10 +25,8 @@ func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
 	if ev.Concerns() != "" {
 		return h.amend(ctx, ev)
 	}
-	fresh, err := h.inbox.Accept(ctx, ev, append(h.remembering(ev), h.threading(ctx, ev)...)...)
+	fresh, err := h.accept(ctx, ev, append(h.remembering(ev), h.threading(ctx, ev)...))
 	if err != nil {
-		h.log.Error("an event could not be stored and was not accepted", chat.KeyEvent, ev.ID,
-			chat.KeyPlatform, ev.Place.Platform, chat.KeyErr, err)
 		return chat.Busy
 	}
 	if !fresh {
@@ -49,11 +48,7 @@ func (h *Host) hear(ctx context.Context, ev chat.Event) chat.Outcome {
 func (h *Host) post(ctx context.Context, ev chat.Event) chat.Outcome {
 	outcome, ahead := h.rooms.Post(ev, h.gate.Trust(ev))
 	if outcome == chat.Busy {
-		h.log.Warn("a room is full", chat.KeyEvent, ev.ID, chat.KeyPlatform, ev.Place.Platform, "waiting", ahead)
-		if err := h.inbox.Drop(ctx, ev, h.history.Unnoting(ev.Place, ev.Message)); err != nil {
-			h.log.Error("a refused event stays in the inbox", chat.KeyEvent, ev.ID, chat.KeyErr, err)
-		}
-		return chat.Busy
+		return h.full(ctx, ev, ahead)
 	}
 	if ahead > 1 {
 		h.tellPlaceInLine(ctx, ev, ahead)

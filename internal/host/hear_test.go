@@ -131,7 +131,8 @@ func TestClear(t *testing.T) {
 }
 
 func TestAFullRoomSendsAnEventBack(t *testing.T) {
-	r := live(t, dir(t), func(c *config.Config) { c.Server.ShutdownMs = 1 }, script.Turn{Steps: []script.Step{{Wait: true}}})
+	r := liveWith(t, dir(t), func(c *config.Config) { c.Server.ShutdownMs = 1 },
+		func(o *Options) { o.Network.(*network).redelivers = true }, script.Turn{Steps: []script.Step{{Wait: true}}})
 	first := event("dm1", "ann", "first")
 	r.hears(first, chat.Accepted)
 	r.until("it runs", func() bool { return r.rooms.Load().Running == 1 })

@@ -38,7 +38,8 @@ type network struct {
 	up   chan struct{}
 	down chan struct{} // closed: never connects
 
-	files bool // it takes files
+	files      bool // it takes files
+	redelivers bool // what was answered with Busy comes again
 }
 
 func newNetwork() *network { return &network{up: make(chan struct{})} }
@@ -59,7 +60,9 @@ func (n *network) Run(ctx context.Context, hear chat.Hear, up func()) error {
 	return nil
 }
 
-func (n *network) Abilities() chat.Abilities { return chat.Abilities{React: true, Files: n.files} }
+func (n *network) Abilities() chat.Abilities {
+	return chat.Abilities{React: true, Files: n.files, Redelivers: n.redelivers}
+}
 
 func (n *network) Do(_ context.Context, a chat.Action) (chat.Receipt, error) {
 	n.mu.Lock()

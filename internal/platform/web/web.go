@@ -93,8 +93,8 @@ func (w *Web) Name() string { return Name }
 
 // Abilities says what a stream can show.
 func (w *Web) Abilities() chat.Abilities {
-	return chat.Abilities{MaxText: MaxText, Unit: chat.Runes, Edit: true, Delete: true, React: true, Buttons: true,
-		Files: true, MaxFiles: maxFiles, MaxFileBytes: maxFileSize, Progress: true, Idempotent: true}
+	return chat.Abilities{MaxText: MaxText, Unit: chat.Runes, Edit: true, Delete: true, React: true, Buttons: true, Files: true,
+		MaxFiles: maxFiles, MaxFileBytes: maxFileSize, Progress: true, Idempotent: true, Redelivers: true}
 }
 
 // Run takes posts until ctx ends, and forgets once a day what is too old. It returns when no post is being heard.

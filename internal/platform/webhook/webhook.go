@@ -75,7 +75,7 @@ func (w *Webhook) Name() string { return Name }
 
 // Abilities says what the other side was said to understand. Without an address for replies it is told nothing.
 func (w *Webhook) Abilities() chat.Abilities {
-	able := chat.Abilities{MaxText: MaxText, Unit: chat.Runes, Idempotent: true}
+	able := chat.Abilities{MaxText: MaxText, Unit: chat.Runes, Idempotent: true, Redelivers: true}
 	if w.cfg.Format == Plain {
 		able.Render = markup.Plain
 	}
