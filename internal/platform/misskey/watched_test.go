@@ -2,6 +2,7 @@ package misskey
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"familiar/internal/chat"
@@ -12,7 +13,7 @@ import (
 func TestADeletedNoteIsHeard(t *testing.T) {
 	r := connected(t)
 	one, two := r.mention(misskeytest.Draft{Text: "@familiar one"}), r.mention(misskeytest.Draft{Text: "two", Visibility: "specified"})
-	r.until("both are watched", func() bool { return r.Watched() == 2 })
+	r.until("both are watched", func() bool { return len(r.Watched()) == 2 })
 	r.Delete(string(one.Message))
 	recalled := func(of chat.Event) {
 		t.Helper()
@@ -28,7 +29,7 @@ func TestADeletedNoteIsHeard(t *testing.T) {
 	}
 	recalled(one)
 	r.Drop()
-	r.until("the other one is watched again", func() bool { return r.Calls("streaming") == 2 && r.Watched() == 1 })
+	r.until("the other one is watched again", func() bool { return r.Calls("streaming") == 2 && len(r.Watched()) == 1 })
 	r.Delete(string(two.Message))
 	recalled(two)
 }
@@ -49,7 +50,9 @@ func TestWhatIsWatched(t *testing.T) {
 		r.Write(r.ann, misskeytest.Draft{Text: fmt.Sprint("@familiar ", i)})
 	}
 	last := r.mention(misskeytest.Draft{Text: "@familiar last"})
-	r.until("all are there", func() bool { return r.Watched() == mostWatched })
+	r.until("it is watched", func() bool {
+		return len(r.Watched()) == mostWatched && slices.Contains(r.Watched(), string(last.Message))
+	})
 	r.Delete(string(last.Message))
 	r.until("it is heard", func() bool { return r.heard()[len(r.heard())-1].Body.Kind() == chat.KindRecalled })
 }

@@ -37,6 +37,8 @@ type Instance struct {
 	me       *User
 	users    map[string]*User
 	notes    []*Note // in the order in which they were written
+	byID     map[string]*Note
+	replies  map[string]int // how many notes answer one
 	chats    []*ChatMessage
 	files    map[string]*DriveFile
 	emojis   []Emoji
@@ -67,7 +69,7 @@ func Open(ctx context.Context, address string) (*Instance, error) {
 		return nil, err
 	}
 	in := &Instance{done: make(chan struct{}), users: map[string]*User{}, files: map[string]*DriveFile{},
-		streams: map[*stream]bool{}, plans: map[string][]Misbehaviour{}, calls: map[string]int{},
+		byID: map[string]*Note{}, replies: map[string]int{}, streams: map[*stream]bool{}, plans: map[string][]Misbehaviour{}, calls: map[string]int{},
 		unread: map[string]bool{}, changed: make(chan struct{}), host: listener.Addr().String()}
 	in.me = in.user("familiar", "Familiar", true)
 	in.emojis = []Emoji{
@@ -273,7 +275,10 @@ func (in *Instance) add(author *User, d Draft) *Note {
 		n.Files = append(n.Files, in.files[id])
 	}
 	n.Mentions = in.mentions(n)
-	in.notes = append(in.notes, n)
+	in.notes, in.byID[n.ID] = append(in.notes, n), n
+	if n.ReplyID != nil {
+		in.replies[*n.ReplyID]++
+	}
 	in.change()
 	if author != in.me && slices.Contains(n.Mentions, in.me.ID) && in.sees(in.me, n) {
 		publishTo(in, "mention", in.pack(n, in.me))
@@ -362,12 +367,7 @@ func (in *Instance) note(id *string) *Note {
 	if id == nil {
 		return nil
 	}
-	for _, n := range in.notes {
-		if n.ID == *id {
-			return n
-		}
-	}
-	return nil
+	return in.byID[*id]
 }
 
 // sees reports whether an account may see a note.

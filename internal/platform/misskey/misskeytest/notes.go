@@ -148,7 +148,15 @@ func (in *Instance) Delete(id string) {
 }
 
 func (in *Instance) forget(id string) {
-	in.notes = slices.DeleteFunc(in.notes, func(n *Note) bool { return n.ID == id })
+	n := in.byID[id]
+	if n == nil {
+		return
+	}
+	if n.ReplyID != nil {
+		in.replies[*n.ReplyID]--
+	}
+	delete(in.byID, id)
+	in.notes = slices.DeleteFunc(in.notes, func(other *Note) bool { return other == n })
 	in.tellDeleted(id)
 	in.change()
 }
@@ -173,15 +181,20 @@ func (in *Instance) reactToNote(raw json.RawMessage) (json.RawMessage, error) {
 // list is the notes that match and that the bot may see: newest first, or oldest first from a given one on.
 func (in *Instance) list(p params, match func(*Note) bool) json.RawMessage {
 	found := []Note{}
-	for _, n := range in.notes {
+	forward := p.SinceID != "" && p.UntilID == ""
+	for i := range in.notes {
+		n := in.notes[len(in.notes)-1-i]
+		if forward {
+			n = in.notes[i]
+		}
+		if len(found) == p.limit() {
+			break
+		}
 		if in.sees(in.me, n) && match(n) && (p.UntilID == "" || n.ID < p.UntilID) && (p.SinceID == "" || n.ID > p.SinceID) {
 			found = append(found, in.pack(n, in.me))
 		}
 	}
-	if p.SinceID == "" || p.UntilID != "" {
-		slices.Reverse(found)
-	}
-	return mustJSON(found[:min(len(found), p.limit())])
+	return mustJSON(found)
 }
 
 func (in *Instance) listReplies(raw json.RawMessage) (json.RawMessage, error) {

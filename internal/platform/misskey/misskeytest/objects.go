@@ -105,11 +105,7 @@ func (in *Instance) pack(n *Note, by *User) Note {
 		reply.Reactions, reply.ReactionEmojis = map[string]int{}, map[string]string{}
 		packed.Reply = &reply
 	}
-	for _, other := range in.notes {
-		if other.ReplyID != nil && *other.ReplyID == n.ID {
-			packed.RepliesCount++
-		}
-	}
+	packed.RepliesCount = in.replies[n.ID]
 	return packed
 }
 

@@ -148,20 +148,20 @@ func (in *Instance) tellDeleted(id string) {
 	}
 }
 
-// Watched returns how many notes are watched on the streams that are open.
-func (in *Instance) Watched() (n int) {
+// Watched returns the notes that are watched on the streams that are open.
+func (in *Instance) Watched() (all []string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for s := range in.streams {
 		s.mu.Lock()
-		for _, yes := range s.notes {
+		for id, yes := range s.notes {
 			if yes {
-				n++
+				all = append(all, id)
 			}
 		}
 		s.mu.Unlock()
 	}
-	return n
+	return all
 }
 
 // What the instance says on a stream.
