@@ -17,7 +17,6 @@ const (
 	imageTime    = 10 * time.Second
 )
 
-
 // images downloads the pictures of the messages that are to be answered. One that is too large, too slow,
 // missing or no picture after all is left out: the text names it anyway.
 func (g gathering) images(ctx context.Context, asked []chat.Message) []agent.Image {
