@@ -31,15 +31,15 @@ func (h *Host) openPlatforms(ctx context.Context) (map[string]platform.Platform,
 		}
 		on[page.Name()] = page
 	}
+	store, err := kv.NewSQLite(ctx, h.db, h.now)
+	if err != nil {
+		return nil, err
+	}
 	if cfg := h.cfg.Platforms.Discord; cfg.Enabled {
-		bot := discord.New(cfg.Config, discord.Deps{Log: h.log.With("module", "Discord"), Version: h.Version})
+		bot := discord.New(cfg.Config, discord.Deps{Log: h.log.With("module", "Discord"), Version: h.Version, Store: store})
 		on[bot.Name()] = bot
 	}
 	if cfg := h.cfg.Platforms.Misskey; cfg.Enabled {
-		store, err := kv.NewSQLite(ctx, h.db, h.now)
-		if err != nil {
-			return nil, err
-		}
 		bot := misskey.New(cfg.Config, misskey.Deps{Log: h.log.With("module", "Misskey"), Store: store})
 		on[bot.Name()] = bot
 	}

@@ -46,7 +46,7 @@ var mayImport = map[string]string{
 	"desk":     "agent chat",
 
 	// Adapters hang off their seam, and know no other.
-	"platform/discord": "chat egress platform secret setting",
+	"platform/discord": "chat egress kv platform secret setting",
 	"platform/misskey": "chat egress kv platform secret setting",
 	"platform/web":     "answer chat platform setting sqlite",
 	"platform/webhook": "answer chat markup platform secret setting sqlite",

@@ -16,6 +16,7 @@ import (
 
 	"familiar/internal/chat"
 	"familiar/internal/egress"
+	"familiar/internal/kv"
 	"familiar/internal/platform"
 )
 
@@ -30,6 +31,8 @@ type Deps struct {
 	Log *slog.Logger
 	// Version is of the build, as Discord is told it; may be empty.
 	Version string
+	// Store remembers where we were spoken to, so that a restart misses nothing there; nil remembers nothing.
+	Store kv.Store
 }
 
 // Discord is the platform. Safe for concurrent use.
@@ -38,6 +41,7 @@ type Discord struct {
 	log   *slog.Logger
 	rest  rest.Client
 	files *egress.Client
+	store kv.Store
 	known known
 
 	authors authors
@@ -53,7 +57,7 @@ var (
 
 // New makes the platform. cfg was checked. Nothing is sent before Run or Do.
 func New(cfg Config, deps Deps) *Discord {
-	d := &Discord{cfg: cfg, log: deps.Log, rest: newREST(cfg, deps.Version), files: newFetcher(cfg)}
+	d := &Discord{cfg: cfg, log: deps.Log, rest: newREST(cfg, deps.Version), files: newFetcher(cfg), store: deps.Store}
 	d.known = known{us: idOf(cfg.Token.Reveal()), guilds: map[string]guild{}, direct: map[string]string{},
 		tags: map[string]string{}, cleaned: map[string]bool{}}
 	return d
@@ -138,7 +142,7 @@ func newFetcher(cfg Config) *egress.Client {
 
 // Run listens until ctx ends or the connection is lost.
 func (d *Discord) Run(ctx context.Context, hear chat.Hear, up func()) error {
-	err := d.connect(ctx, func(ctx context.Context, ev chat.Event) { hear(ctx, ev) }, up)
+	err := d.connect(ctx, hear, up)
 	if ctx.Err() != nil {
 		d.resume = session{} // we said good-bye
 		return nil

@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -51,7 +50,7 @@ func (d *Discord) messages(ctx context.Context, where chat.Place, before chat.Me
 		}
 	}
 	slices.SortFunc(out, func(a, b chat.Message) int { // ids grow with time, and tell apart what was said in one moment
-		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+		return older(string(a.ID), string(b.ID))
 	})
 	return out, nil
 }

@@ -20,6 +20,7 @@ func (g *gateway) dispatch(ctx context.Context, f frame) {
 		var r ready
 		if err = json.Unmarshal(f.Data, &r); err == nil {
 			g.begin(r)
+			g.missed(ctx)
 			g.beside(func() { g.clean(ctx, r) })
 		}
 	case "RESUMED":
@@ -72,7 +73,9 @@ func (g *gateway) wrote(ctx context.Context, m message, edited bool) {
 		g.authors.note(ev)
 	}
 	ev.ID = chat.NewEventID(g.account(), ev.Place, kind, m.ID, revision)
-	g.hear(ctx, ev)
+	if outcome := g.hear(ctx, ev); outcome == chat.Accepted && !edited {
+		g.mark(ctx, ev)
+	}
 }
 
 // event is what a message is besides its words.

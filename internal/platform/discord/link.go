@@ -52,7 +52,7 @@ type gateway struct {
 	conn  *websocket.Conn
 	seq   atomic.Int64
 	acked atomic.Bool // the last heartbeat was answered
-	hear  func(context.Context, chat.Event)
+	hear  chat.Hear
 	up    func()
 
 	started sync.WaitGroup // what runs beside the reader
@@ -62,7 +62,7 @@ type gateway struct {
 func (g *gateway) beside(run func()) { g.started.Go(run) }
 
 // connect opens a connection and reads it to its end. It returns when everything that it started has ended.
-func (d *Discord) connect(ctx context.Context, hear func(context.Context, chat.Event), up func()) error {
+func (d *Discord) connect(ctx context.Context, hear chat.Hear, up func()) error {
 	opening, done := context.WithTimeout(ctx, connectTime)
 	defer done()
 	conn, err := d.dial(opening)

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"familiar/internal/chat"
+	"familiar/internal/kv"
 	"familiar/internal/platform/discord/discordtest"
 	"familiar/internal/secret"
 )
@@ -30,6 +31,7 @@ type rig struct {
 	guild *discordtest.Guild
 	talk  *discordtest.Channel
 	ann   discordtest.User
+	store kv.Store
 
 	mu     sync.Mutex
 	events []chat.Event
@@ -45,7 +47,7 @@ func world(t *testing.T, lenient bool) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{net: net, guild: net.AddGuild("The Tea House", nil), ann: net.AddUser("ann", "Ann")}
+	r := &rig{net: net, store: kv.NewMemory(time.Now), guild: net.AddGuild("The Tea House", nil), ann: net.AddUser("ann", "Ann")}
 	r.talk = net.AddChannel(r.guild, "talk", discordtest.Text)
 	t.Cleanup(func() {
 		if r.end != nil {
@@ -72,7 +74,7 @@ func (r *rig) open(change func(*Config)) *rig {
 	if change != nil {
 		change(&cfg)
 	}
-	r.Discord = New(cfg, Deps{Log: slog.New(slog.DiscardHandler), Version: "test"})
+	r.Discord = New(cfg, Deps{Log: slog.New(slog.DiscardHandler), Version: "test", Store: r.store})
 	return r
 }
 
@@ -187,6 +189,9 @@ var secretToken = secret.New("NDAwMDAwMDAwMDAwMDAwMDQy.x.y")
 
 var quietDeps = Deps{Log: slog.New(slog.DiscardHandler)}
 
-func collect(into *[]chat.Event) func(context.Context, chat.Event) {
-	return func(_ context.Context, ev chat.Event) { *into = append(*into, ev) }
+func collect(into *[]chat.Event) chat.Hear {
+	return func(_ context.Context, ev chat.Event) chat.Outcome {
+		*into = append(*into, ev)
+		return chat.Accepted
+	}
 }

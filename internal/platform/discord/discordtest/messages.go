@@ -51,6 +51,9 @@ func (s *Server) readMessages(_ http.ResponseWriter, r *http.Request) result {
 		if before := q.Get("before"); before != "" && !older(m.ID, before) {
 			continue
 		}
+		if after := q.Get("after"); after != "" && !older(after, m.ID) {
+			continue
+		}
 		if len(found) < limit {
 			found = append(found, m)
 		}
