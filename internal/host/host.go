@@ -1,7 +1,8 @@
 // Package host puts the parts together, and is the place to begin reading. Open builds a bot from its
 // configuration; Run lets it live until its context ends, and takes it down in order. hear.go is the way of one
-// message, turns.go what surrounds a turn, recover.go what a crash left; platforms.go, agents.go, desks.go,
-// tools.go and commands.go are the tables of what there is.
+// message, turns.go what surrounds a turn, recover.go what a crash left; jobs.go is what comes due by itself, wake.go
+// how that is heard, initiative.go what a companion does then. platforms.go, agents.go, desks.go, tools.go and
+// commands.go are the tables of what there is; every other file is one part, put into its place.
 package host
 
 import (
