@@ -115,10 +115,12 @@ func paths(d note.Draft) (all []string) {
 // dueLines are the lines of /status about what comes due by itself, and what waits for the owner because of it.
 func (h *Host) dueLines() (lines []string) {
 	var next clock.State
-	for _, s := range h.clock.States() {
+	for _, s := range h.worthKeeping() { // of what comes due all the time nobody wants to be told
 		if next.Name == "" || s.Next.Before(next.Next) {
 			next = s
 		}
+	}
+	for _, s := range h.clock.States() {
 		if s.Misses > 1 {
 			lines = append(lines, h.phrases.Say(phrase.StatusFailing, s.Misses, s.Name))
 		}

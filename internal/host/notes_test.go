@@ -31,7 +31,7 @@ func researching(t *testing.T, review string, turns ...script.Turn) *rig {
 	at := feed(t)
 	r, _ := initiative(t, func(c *config.Config) {
 		own := &c.Companion.SelfResearch
-		own.Enabled, own.Model, own.RSSFeeds, own.Review = true, "m", []research.Feed{{URL: at}}, review
+		own.Enabled, own.RSSFeeds, own.Review = true, []research.Feed{{URL: at}}, review
 	}, turns...)
 	return r
 }
@@ -118,5 +118,31 @@ func TestWhoWritesNotes(t *testing.T) {
 	r.says("dm-ann: hi")
 	if all, _ := r.drafts.Waiting(); len(all) != 0 || r.note("green-tea.md") != "" {
 		t.Error(all)
+	}
+}
+
+// An agent in a process of its own cannot write the notes themselves, whatever it tries; what it writes by the tool waits.
+// It finds a copy of the notes where it is told that they are.
+func TestAnAgentCannotWriteTheNotesThemselves(t *testing.T) {
+	r := researching(t, research.ReviewAsk)
+	shared := filepath.Join(r.folders.Notes(), "notes")
+	waiting := filepath.Join(filepath.Dir(r.folders.Notes()), "notes-waiting")
+	r.processes(script.Script{Turns: []script.Turn{{Steps: []script.Step{
+		{Write: filepath.Join(shared, "mine.md")},
+		{Write: filepath.Join(shared, "_index.md")},
+		{Write: filepath.Join(waiting, "sess_0", "notes", "mine.md")},
+		{FS: &script.File{Path: filepath.Join(shared, "mine.md"), Content: "mine"}},
+		{Read: filepath.Join(shared, "_index.md")},
+		{Env: true},
+		noting().Steps[1],
+	}}}})
+	before := r.note("_index.md")
+	r.researches()
+	if r.note("mine.md") != "" || r.note("_index.md") != before || r.note("green-tea.md") != "" {
+		t.Error("it wrote the notes themselves")
+	}
+	all, err := r.drafts.Waiting()
+	if err != nil || len(all) != 1 || len(all[0].Files) != 1 || all[0].Files[0].Path != "notes/green-tea.md" {
+		t.Errorf("%+v %v\n%s", all, err, r.log)
 	}
 }

@@ -152,7 +152,7 @@ const (
 	HelpNotes    Key = "help.notes"
 	ArgNotes     Key = "arg.notes" // what to do, and the name of a note
 	NotesNone    Key = "notes.none"
-	NotesLine    Key = "notes.line" // name, at, sources: how many pages were read for it
+	NotesLine    Key = "notes.line" // name, at, sources: how many addresses were read for it
 	NotesNext    Key = "notes.next"
 	NotesUsage   Key = "notes.usage"
 	NoteFrom     Key = "notes.from"     // name, at, session; the files and the addresses that were read stand below

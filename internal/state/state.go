@@ -63,17 +63,18 @@ func (s State) encode() ([]byte, error) {
 	var errs []error
 	for _, j := range jobs {
 		j.Running = false // not any more, for whoever reads it
-		j.Next, j.Last = j.Next.UTC(), j.Last.UTC()
+		j.Next, j.Last = moment(j.Next), moment(j.Last)
 		errs = append(errs, enc.Encode(line{Kind: ofClock, Clock: &j}))
 	}
 	for _, e := range entries {
-		if !e.Until.IsZero() {
-			e.Until = e.Until.UTC()
-		}
+		e.Until = moment(e.Until)
 		errs = append(errs, enc.Encode(line{Kind: ofKV, KV: &e}))
 	}
 	return out.Bytes(), errors.Join(errs...)
 }
+
+// moment is a time as the database keeps it, so that a restart does not change the file.
+func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 // Write puts a state into the file at path.
 func (s State) Write(path string) error {
