@@ -21,6 +21,9 @@ func (c *chatScreen) see(ev control.Event) {
 	case "message.completed":
 		c.reply("", ev.Data.Text)
 	case "message.files":
+		if ev.Data.Text != "" {
+			c.reply("", ev.Data.Text)
+		}
 		for _, f := range ev.Data.Files { // the page hands them over
 			c.print(c.paint(terminal.Bold, c.name())+" "+terminal.Flat(f.Name)+" "+terminal.Flat(f.Path), "")
 		}

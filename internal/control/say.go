@@ -76,6 +76,8 @@ func (w *wait) saw(ev Event) bool {
 		w.turn, w.texts = ev.Data.Turn, nil
 	case ev.Type == "message.completed" && (ev.Data.ReplyTo == w.message || ours):
 		w.texts = append(w.texts, ev.Data.Text)
+	case ev.Type == "message.files" && (ev.Data.ReplyTo == w.message || ours):
+		w.texts = append(w.texts, ev.files())
 	case ev.Type == "message.updated" && len(w.texts) > 0 && w.turn != "":
 		w.texts = []string{ev.Data.Text}
 	case kind == "turn" && stage != "started" && ours:

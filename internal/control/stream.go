@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -32,6 +33,18 @@ type Event struct {
 			Path string `json:"path"` // on the bot's server
 		} `json:"files"`
 	} `json:"data"`
+}
+
+// files is a message with files in words: the caption, and what was sent, a line each.
+func (ev Event) files() string {
+	var lines []string
+	if ev.Data.Text != "" {
+		lines = append(lines, ev.Data.Text)
+	}
+	for _, f := range ev.Data.Files {
+		lines = append(lines, f.Name+" "+f.Path)
+	}
+	return strings.Join(lines, "\n")
 }
 
 const (

@@ -23,8 +23,8 @@ func everyPhase(c *config.Config) {
 	c.Agent.Model = "m-1"
 }
 
-// AF-180: of the phases that a message can meet, each is written where it happens, and in order. send-file is in no
-// message yet.
+// AF-180: of the phases that a message can meet, each is written where it happens, and in order; files
+// have a test of their own.
 func TestASessionWritesEveryPhase(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -77,7 +77,13 @@ func (h *Host) fetchSkill(ctx context.Context, e skill.External) (_ string, _ fu
 	spec.Stderr = said.take
 	ctx, cancel := context.WithTimeoutCause(ctx, fetchTime, fmt.Errorf("npx took longer than %s", fetchTime))
 	defer cancel()
-	if _, err := process.Output(ctx, spec, nil, mostTold); err != nil {
+	out, err := process.Output(ctx, spec, nil, mostTold)
+	if err != nil {
+		for line := range strings.Lines(string(out)) { // it complains there, too
+			if strings.Contains(line, "fatal:") || strings.Contains(line, "rror") {
+				said.take(line)
+			}
+		}
 		return "", nil, fmt.Errorf("npx: %w%s", err, said.told(h.Vault.Mask))
 	}
 	return filepath.Join(home, skill.Home), clean, nil
