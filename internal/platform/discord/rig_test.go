@@ -2,7 +2,6 @@ package discord
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -172,16 +171,6 @@ func file(t *testing.T, name, text string) chat.File {
 		t.Fatal(err)
 	}
 	return chat.File{Path: path, Name: name, MIME: "text/plain"}
-}
-
-// raw is an object as JSON.
-func raw(t *testing.T, v any) string {
-	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // A token of nobody, whose first part is the id of the fake's bot.

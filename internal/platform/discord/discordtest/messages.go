@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -153,7 +154,7 @@ func (s *Server) posted(r *http.Request) (ask createMessage, files []Attachment,
 func (s *Server) parts(form *multipart.Reader) (payload []byte, files []Attachment, err error) {
 	for {
 		part, err := form.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return payload, files, nil
 		}
 		if err != nil {
