@@ -113,13 +113,13 @@ func TestSoakCommunity(t *testing.T) {
 		a.trouble, a.murder = -1, false
 		c.do(a)
 	}
-	c.settle(0)
+	c.rest()
 	first := c.figures()
 	c.arrive()
 	for range messages {
 		c.do(p.next())
 	}
-	c.settle(0)
+	c.rest()
 	now := c.figures()
 	t.Logf("%d messages of %d people, %v; at first %v, now %v", len(c.said), people, c.acts, first, now)
 	c.flat(first, now)
@@ -185,6 +185,13 @@ func (c *community) settle(most int) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// rest waits until everything is answered and no agent is left.
+func (c *community) rest() {
+	c.t.Helper()
+	c.settle(0)
+	wait(c.t, "no agent is left", func() bool { return len(descendants(c.cmd.Process.Pid)) == 0 })
 }
 
 // got is how many messages of a place are answered, as far as can be told without looking at each.
