@@ -16,7 +16,7 @@ import (
 	"familiar/internal/secret"
 )
 
-// town is a Discord with a channel and a person.
+// discordTown is a Discord with a channel and a person.
 type discordTown struct {
 	*discordtest.Server
 	talk *discordtest.Channel

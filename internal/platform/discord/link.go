@@ -230,7 +230,7 @@ func send[D any](ctx context.Context, g *gateway, op int, d D) error {
 }
 
 // errToken is why nobody can connect with this token.
-var errToken = errors.New("discord refuses the token: make a new one (https://discord.com/developers/applications, Bot, " +
+var errToken = errors.New("discord refuses the token; make a new one (https://discord.com/developers/applications, Bot, " +
 	"Reset Token), set platforms.discord.token (DISCORD_TOKEN) and start again")
 
 // hopeless are the codes of a close after which trying again changes nothing.
@@ -240,7 +240,7 @@ var hopeless = map[websocket.StatusCode]error{
 	4011: errors.New("discord wants this bot to be divided into shards, which Familiar does not do: the bot is in too many servers"),
 	4012: errors.New("discord does not speak version 10 of its API any more: a newer Familiar is needed"),
 	4013: errors.New("discord does not know what we ask to be told: a newer Familiar is needed"),
-	4014: errors.New("discord lets the bot not read messages: switch on Message Content Intent " +
+	4014: errors.New("discord lets the bot not read messages; switch on Message Content Intent " +
 		"(https://discord.com/developers/applications, Bot, Privileged Gateway Intents) and start again"),
 }
 
