@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
 	"familiar/internal/chat"
 	"familiar/internal/config"
 )
@@ -112,13 +110,7 @@ func (s *scenario) configure(c *config.Config) {
 	}
 	loaded, err := config.Load(config.Where{File: file}, nil)
 	if err != nil {
-		if !strings.Contains(err.Error(), "is not in this build") {
-			s.t.Fatal(err)
-		}
-		loaded.Config = config.Defaults()
-		if err := yaml.Unmarshal([]byte(text), &loaded.Config); err != nil {
-			s.t.Fatal(err)
-		}
+		s.t.Fatal(err)
 	}
 	*c = loaded.Config
 	c.Server.Port, c.SkillAPI.Port = 0, 0
