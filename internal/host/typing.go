@@ -38,7 +38,7 @@ func (y *typist) begin(ctx context.Context, t chat.Turn) {
 func (y *typist) keep(ctx context.Context, t chat.Turn) {
 	again := time.NewTicker(typingEvery)
 	defer again.Stop()
-	for y.show(ctx, t) {
+	for ctx.Err() == nil && y.show(ctx, t) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
