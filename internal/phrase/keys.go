@@ -162,7 +162,6 @@ const (
 	NoteUnknown  Key = "notes.unknown"  // name
 )
 
-// What a chat in the terminal says.
 // Questions to a person before something is done.
 const (
 	ApprovalAsk        Key = "approval.ask"        // tool; the arguments stand below
@@ -195,6 +194,7 @@ const (
 	HelpApprovals      Key = "help.approvals"
 )
 
+// What a chat in the terminal says.
 const (
 	ChatHint      Key = "chat.hint"      // which keys do what
 	ChatGoingOn   Key = "chat.goingOn"   // title: of the conversation that goes on
@@ -253,7 +253,6 @@ var keys = map[Key][]string{
 	HelpDeadLetters: nil, HelpRedeliver: nil, ArgLetter: nil, NoDeadLetters: nil, DeadLettersNext: nil, RedeliverUsage: nil,
 	LetterUnknown: {"id"}, Redelivering: {"letters"},
 
-	ChatHint: nil, ChatGoingOn: {"title"}, ChatThinking: nil, ChatSeconds: {"seconds"}, ChatStopping: nil,
 	ApprovalAsk: {"tool"}, ApprovalMore: {"characters"}, ApprovalYes: nil, ApprovalNo: nil, ApprovalToday: nil,
 	ApprovalWords: {"yes", "no"}, ApprovalSaidYes: nil, ApprovalSaidNo: nil, ApprovalSaidToday: nil, ApprovalExpired: nil,
 	ApprovalWithdrawn: nil, ApprovalLate: {"ending"}, ApprovalGone: nil, ApprovalNotYours: nil,
@@ -262,6 +261,7 @@ var keys = map[Key][]string{
 	ApprovalDay: {"tool", "command"}, ApprovalRemoved: {"tool"}, ApprovalNotRemoved: {"tool"}, ApprovalOnPage: nil,
 	HelpYes: nil, HelpNo: nil, HelpApprovals: nil,
 
+	ChatHint: nil, ChatGoingOn: {"title"}, ChatThinking: nil, ChatSeconds: {"seconds"}, ChatStopping: nil,
 	ChatSending: nil, ChatFailed: nil, ChatNotSent: {"why"}, ChatAway: nil, ChatBack: nil, ChatLeave: nil,
 	ChatEdited: nil, ChatDeleted: nil, ChatForgotten: nil,
 }
