@@ -45,6 +45,7 @@ type Discord struct {
 	known known
 
 	authors authors
+	waiting waiting
 	resume  session // of the connection before; only Run touches it
 }
 

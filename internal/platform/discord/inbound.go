@@ -73,9 +73,7 @@ func (g *gateway) wrote(ctx context.Context, m message, edited bool) {
 		g.authors.note(ev)
 	}
 	ev.ID = chat.NewEventID(g.account(), ev.Place, kind, m.ID, revision)
-	if outcome := g.hear(ctx, ev); outcome == chat.Accepted && !edited {
-		g.mark(ctx, ev)
-	}
+	g.handIn(ctx, ev)
 }
 
 // event is what a message is besides its words.
@@ -123,7 +121,7 @@ func (g *gateway) deleted(ctx context.Context, gone deletion) {
 		if !ok {
 			continue // it never was for us, or is long ago
 		}
-		g.hear(ctx, chat.Event{ID: chat.NewEventID(g.account(), at, chat.KindRecalled, id, ""), At: time.Now(), Place: at, From: from,
+		g.handIn(ctx, chat.Event{ID: chat.NewEventID(g.account(), at, chat.KindRecalled, id, ""), At: time.Now(), Place: at, From: from,
 			Message: of, Addressed: true, Body: chat.Recalled{Of: of}})
 	}
 }

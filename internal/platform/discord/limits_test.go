@@ -13,13 +13,16 @@ import (
 	"familiar/internal/platform"
 )
 
-// answered is an answer with these headers, in pairs.
-func answered(status int, pairs ...string) *http.Response {
+// unlock ends a call with an answer that has these headers, in pairs.
+func unlock(t *testing.T, l *limits, e *rest.CompiledEndpoint, status int, pairs ...string) {
+	t.Helper()
 	header := http.Header{}
 	for i := 0; i < len(pairs); i += 2 {
 		header.Set(pairs[i], pairs[i+1])
 	}
-	return &http.Response{StatusCode: status, Header: header}
+	if err := l.Unlock(e, &http.Response{StatusCode: status, Header: header}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Two routes may spend one allowance, by Discord's word for it; another channel has its own.
@@ -34,9 +37,7 @@ func TestRoutesThatShareAnAllowance(t *testing.T) {
 				t.Fatal(err)
 			}
 			took := time.Since(began)
-			if err := l.Unlock(e, answered(200, "X-RateLimit-Bucket", "b", "X-RateLimit-Remaining", left, "X-RateLimit-Reset-After", after)); err != nil {
-				t.Fatal(err)
-			}
+			unlock(t, l, e, 200, "X-RateLimit-Bucket", "b", "X-RateLimit-Remaining", left, "X-RateLimit-Reset-After", after)
 			return took
 		}
 		spend(post, "2", "5")
@@ -67,9 +68,7 @@ func TestAGlobalLimit(t *testing.T) {
 		if err := l.Wait(t.Context(), post); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Unlock(post, answered(429, "X-RateLimit-Global", "true", "Retry-After", "12")); err != nil {
-			t.Fatal(err)
-		}
+		unlock(t, l, post, 429, "X-RateLimit-Global", "true", "Retry-After", "12")
 		var later platform.Temporary
 		if err := l.Wait(t.Context(), read); !errors.As(err, &later) || later.After != 12*time.Second {
 			t.Errorf("%v", err)

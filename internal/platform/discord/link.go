@@ -87,6 +87,7 @@ func (d *Discord) connect(ctx context.Context, hear chat.Hear, up func()) error 
 		case <-reading.Done():
 		}
 	})
+	g.beside(func() { g.retry(reading) })
 	err = g.read(reading, fail)
 	if cause := context.Cause(reading); cause != nil {
 		err = cause
