@@ -39,8 +39,9 @@ func (o *Outbox) Alone(ctx context.Context, t chat.Turn, d Document) (chat.Recei
 	if err != nil {
 		return chat.Receipt{}, err
 	}
-	a := chat.SendFile{Place: place}
-	receipt, err := o.seen(t, a)(o.document(ctx, t, p, a, d))
+	d.Text = o.deps.Vault.Mask(d.Text)
+	a := chat.SendFile{Place: place, Files: []chat.File{{Name: d.Name, MIME: d.MIME, Size: int64(len(d.Text))}}}
+	receipt, err := o.seen(t, a)(o.document(ctx, t, p, a, d.Text))
 	if err != nil {
 		release()
 		return chat.Receipt{}, o.explain(t, err)
@@ -68,22 +69,23 @@ func direct(ctx context.Context, p platform.Platform, t chat.Turn) (chat.Place, 
 	return place, nil
 }
 
-// document writes the text to a file for as long as it is delivered.
-func (o *Outbox) document(ctx context.Context, t chat.Turn, p platform.Platform, a chat.SendFile, d Document) (_ chat.Receipt, err error) {
+// document writes the text to the one file of a for as long as it is delivered.
+func (o *Outbox) document(ctx context.Context, t chat.Turn, p platform.Platform, a chat.SendFile, text string) (_ chat.Receipt, err error) {
 	dir, err := os.MkdirTemp("", "familiar-document-")
 	if err != nil {
 		return chat.Receipt{}, fmt.Errorf("write the document: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "document")
-	text := o.deps.Vault.Mask(d.Text)
 	if !utf8.ValidString(text) {
 		return chat.Receipt{}, errors.New("write the document: it is not text")
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return chat.Receipt{}, fmt.Errorf("write the document: %w", err)
 	}
-	a.Files = []chat.File{{Path: path, Name: d.Name, MIME: d.MIME}}
+	file := a.Files[0]
+	file.Path = path
+	a.Files = []chat.File{file}
 	r := newRow(t, o.key(t), a)
 	r.place, r.document = a.Place, true
 	a.Key = r.key
