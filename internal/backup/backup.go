@@ -72,10 +72,10 @@ func masked(text string, password secret.Value) string {
 var ErrBusy = errors.New("a backup is running")
 
 // Restore brings the newest copy into a folder that is missing or holds no file, so that a bot on a new machine has
-// what it had on the old one; a folder with files is left as it is. It reports whether it brought any. It must run
-// before anything is written there.
+// what it had on the old one; a folder with files is left as it is, unless a Restore that was cut off left them: then the
+// files that are missing are brought. It reports whether it brought any. It must run before anything is written there.
 func (b *Backup) Restore(ctx context.Context) (bool, error) {
-	if there, err := holdsFiles(b.dir); err != nil || there {
+	if there, err := holdsFiles(b.dir); err != nil || there && !b.cutOff() {
 		return false, err
 	}
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
@@ -94,6 +94,16 @@ func (b *Backup) Restore(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("restore: %w", err)
 	}
 	return true, nil
+}
+
+// unfinished is the file in the repository that is there while a Restore brings files: without it a folder that holds some
+// of them looks like one that holds all.
+const unfinished = "familiar-restore"
+
+// cutOff reports whether a Restore began to bring files and did not end.
+func (b *Backup) cutOff() bool {
+	_, err := os.Stat(filepath.Join(b.git.dir, unfinished))
+	return err == nil
 }
 
 // holdsFiles reports whether a folder has anything in it but a repository.

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -299,6 +300,48 @@ func TestRestore(t *testing.T) {
 	gone := r.on(filepath.Join(t.TempDir(), "gone"), func(c *Config) { c.RemoteURL = filepath.Join(t.TempDir(), "nothing.git") })
 	if there, err := gone.Restore(t.Context()); there || err == nil {
 		t.Error("from nowhere:", there, err)
+	}
+}
+
+// A restore that was cut off in the middle is taken up again, and does not pass for a bot that has few files.
+func TestRestoreCutOff(t *testing.T) {
+	r := open(t)
+	for i := range 20 {
+		r.put(fmt.Sprintf("workspaces/web/%02d/memory.public.jsonl", i), fmt.Sprintln(i))
+	}
+	r.copy()
+	other := r.on(filepath.Join(t.TempDir(), "new"))
+	ctx, cut := context.WithCancel(t.Context())
+	defer cut()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for first := filepath.Join(other.dir, "workspaces/web/00/memory.public.jsonl"); ctx.Err() == nil; time.Sleep(time.Millisecond) {
+			if _, err := os.Stat(first); err == nil {
+				cut()
+			}
+		}
+	}()
+	_, err := other.Restore(ctx)
+	cut()
+	<-watched
+	last := filepath.Join(other.dir, "workspaces/web/19/memory.public.jsonl")
+	if _, gone := os.Stat(last); err == nil || gone == nil {
+		t.Fatal("it was not cut off:", err)
+	}
+	again := r.on(other.dir)
+	if there, err := again.Restore(t.Context()); !there || err != nil {
+		t.Fatal("it was not taken up:", there, err)
+	}
+	if got, err := os.ReadFile(last); string(got) != "19\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	put(t, other.dir, "more", "x\n")
+	if err := again.Copy(t.Context()); err != nil || r.commits() != 2 {
+		t.Error("it does not go on from there:", err, r.commits())
+	}
+	if there, err := r.on(other.dir).Restore(t.Context()); there || err != nil {
+		t.Error("when it is done it is done again:", there, err)
 	}
 }
 

@@ -110,8 +110,12 @@ func (b *Backup) rebase(ctx context.Context, theirs string) error {
 	return err
 }
 
-// adopt takes over a whole commit, into a folder that has no files.
+// adopt takes over a whole commit, into a folder that has no files, or some of that commit's.
 func (b *Backup) adopt(ctx context.Context, commit string) error {
+	mark := filepath.Join(b.git.dir, unfinished)
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		return err
+	}
 	empty, err := b.git.run(ctx, call{args: []string{"mktree"}, input: strings.NewReader("")})
 	if err != nil {
 		return err
@@ -119,8 +123,10 @@ func (b *Backup) adopt(ctx context.Context, commit string) error {
 	if err := b.bring(ctx, empty, commit); err != nil {
 		return err
 	}
-	_, err = b.git.here(ctx, "update-ref", b.ref, commit)
-	return err
+	if _, err = b.git.here(ctx, "update-ref", b.ref, commit); err != nil {
+		return err
+	}
+	return os.Remove(mark)
 }
 
 // bring makes the files differ from one tree as another does. A file that is not as in the first is left alone: it was
