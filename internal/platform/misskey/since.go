@@ -38,7 +38,7 @@ func (s *since) load(ctx context.Context, account string) error {
 	text, err := s.store.Load(ctx, "misskey:heard:"+account)
 	switch {
 	case errors.Is(err, kv.ErrMissing):
-		s.until = time.Now().Add(slack)
+		s.until = time.Now().Truncate(time.Millisecond).Add(slack) // as exact as the instance's own times
 	case err != nil:
 		return err
 	default:
