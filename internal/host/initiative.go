@@ -81,7 +81,7 @@ func (h *Host) postIn(name string) func(context.Context, time.Time) error {
 			return nil
 		}
 		guide, ok := h.platforms[name].(platform.Guide)
-		if !ok || guide.Self().ID == "" {
+		if !ok || guide.Self().ID == "" || !h.connected(name) {
 			h.log.Warn("no post: the platform is not connected", chat.KeyPlatform, name)
 			return nil
 		}
@@ -99,6 +99,14 @@ func (h *Host) postIn(name string) func(context.Context, time.Time) error {
 		_, err := h.wake(ctx, woke(place, guide.Self(), body, at(due)))
 		return err
 	}
+}
+
+// connected tells whether a platform can be spoken on now: no agent is asked for words that nobody would read.
+func (h *Host) connected(name string) bool {
+	return slices.ContainsFunc(h.links, func(l *platform.Link) bool {
+		s := l.State()
+		return s.Name == name && s.Status == platform.Connected
+	})
 }
 
 func (h *Host) postsOf(name string) spontaneous {

@@ -102,12 +102,18 @@ func (h *Host) backUp() func(context.Context, time.Time) error {
 	}
 }
 
-// lastBackup keeps the state, and makes a copy of what the bot leaves behind, within the time that ctx has.
+// leastCopy is how long the last backup may take where turns may take no time at all.
+const leastCopy = 5 * time.Second
+
+// lastBackup keeps the state, and makes a copy of what the bot leaves behind. A remote repository that hangs keeps it from
+// ending no longer than turns may, or a few seconds; what did not go out by then goes at the next start.
 func (h *Host) lastBackup(ctx context.Context) {
 	h.leaveState(context.WithoutCancel(ctx))
 	if h.backup == nil {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, max(time.Duration(h.cfg.Server.ShutdownMs)*time.Millisecond, leastCopy))
+	defer cancel()
 	if err := h.backup.Copy(ctx); err != nil && !errors.Is(err, backup.ErrBusy) {
 		h.log.Error("the last backup failed", chat.KeyErr, err)
 	}

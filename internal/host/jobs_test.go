@@ -247,6 +247,19 @@ func TestPosts(t *testing.T) {
 	}
 }
 
+// Where a network is away nobody thinks of something to say there.
+func TestNoPostOnANetworkThatIsAway(t *testing.T) {
+	g := &guided{name: "misskey"}
+	r := liveWith(t, t.TempDir(), nil, func(o *Options) {
+		g.network = o.Network.(*network)
+		g.down, o.Network = make(chan struct{}), g
+	}, reply("hello"))
+	r.gate.Reload(gate.Config{Channels: []gate.Entry{{ID: "misskey/timeline/self", SpontaneousPost: true}}}, nil)
+	if err := r.postIn("misskey")(t.Context(), time.Now()); err != nil || len(g.said()) != 0 || r.agent.prompt(0) != "" {
+		t.Errorf("%v %q %q", err, g.said(), r.agent.prompt(0))
+	}
+}
+
 // AF-167, AF-168
 func TestLurking(t *testing.T) {
 	r, g := initiative(t, nil, reply("I know that song!"))

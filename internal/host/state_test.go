@@ -1,9 +1,13 @@
 package host
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,5 +103,34 @@ func TestTheStateStaysAsItIs(t *testing.T) {
 		if strings.Contains(e.Key, "offer") {
 			t.Error(e.Key)
 		}
+	}
+}
+
+// A remote repository that takes the connection and says nothing keeps no bot from ending.
+func TestALastBackupThatHangs(t *testing.T) {
+	var leaving atomic.Bool
+	asked := make(chan struct{}, 8)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if !leaving.Load() {
+			http.Error(w, "not now", http.StatusServiceUnavailable)
+			return
+		}
+		asked <- struct{}{}
+		<-q.Context().Done()
+	}))
+	defer server.Close()
+	r := live(t, dir(t), func(c *config.Config) {
+		c.Server.ShutdownMs = 1
+		c.GitBackup.Enabled, c.GitBackup.RemoteURL = true, server.URL+"/x.git"
+	})
+	r.until("the first backup failed", func() bool {
+		return slices.ContainsFunc(r.clock.States(), func(s clock.State) bool { return s.Name == "gitBackup" && s.Misses > 0 })
+	})
+	leaving.Store(true)
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+	if len(asked) != 1 || !strings.Contains(r.log.String(), "the last backup failed") {
+		t.Error(len(asked), r.log)
 	}
 }
