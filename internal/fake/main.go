@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"slices"
@@ -147,7 +148,9 @@ func (s *speaker) take(line string, open map[string]network) error {
 		s.on = rest
 	case word == "/help":
 		return errors.New("")
-	case slices.Contains([]string{"/dm", "/quiet", "/as", "/on"}, word):
+	case word == "/on":
+		return fmt.Errorf("/on wants one of these behind it: %s", strings.Join(slices.Sorted(maps.Keys(open)), ", "))
+	case slices.Contains([]string{"/dm", "/quiet", "/as"}, word):
 		return fmt.Errorf("%s wants something else behind it", word)
 	default: // a command is for the bot
 		at.Say(s.name, line, mentioning)
