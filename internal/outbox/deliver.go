@@ -38,7 +38,7 @@ func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.
 		return chat.Receipt{}, errors.Join(errHeld, o.keepBack(ctx, 0, r))
 	}
 	receipt, err := try(limited, p, r.action)
-	if after, hold := holds(r.action, err); hold {
+	if after, hold := holds(p, r.action, err); hold {
 		o.deps.Log.Warn("a message is held back until its network takes it", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, chat.KeyErr, err)
 		return chat.Receipt{}, errors.Join(errHeld, o.keepBack(ctx, after, r))
 	}

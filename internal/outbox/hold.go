@@ -55,14 +55,18 @@ func (h *hold) over(kept int) {
 	}
 }
 
-// holds reports whether a message that was not delivered is to be held back, and for how long at least. Only what was
-// surely not taken is, and only words: a reaction or an edit that comes an hour late is worth nothing.
-func holds(a chat.Action, err error) (time.Duration, bool) {
-	var later platform.Temporary
-	if !words(a) || !errors.As(err, &later) {
+// holds reports whether a message that was not delivered is to be held back, and for how long at least. Held is what was
+// surely not taken, and what can be asked for again without being said twice; and only words: a reaction or an edit that
+// comes an hour late is worth nothing.
+func holds(p platform.Platform, a chat.Action, err error) (time.Duration, bool) {
+	if !words(a) {
 		return 0, false
 	}
-	return later.After, later.After < heldFor
+	var later platform.Temporary
+	if errors.As(err, &later) {
+		return later.After, later.After < heldFor
+	}
+	return 0, uncertain(err) && p.Abilities().Idempotent
 }
 
 func words(a chat.Action) bool {
@@ -148,8 +152,8 @@ func (o *Outbox) retry(ctx context.Context, r row) (again time.Duration, err err
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliverTime)
 	defer cancel()
-	receipt, err := p.Do(limited, r.action)
-	if after, more := holds(r.action, err); more {
+	receipt, err := o.repeat(limited, p, r)
+	if after, more := holds(p, r.action, err); more {
 		return max(after, heldEvery), nil
 	}
 	switch {
@@ -157,12 +161,34 @@ func (o *Outbox) retry(ctx context.Context, r row) (again time.Duration, err err
 		r.message = receipt.Message
 		o.deps.Log.Info("a held message went out", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, "since", r.at)
 		return 0, o.ledger.sent(ctx, r, o.noting(r, receipt))
-	case uncertain(err):
+	case uncertain(err), errors.Is(err, errHidden):
 		return 0, o.ledger.settle(ctx, unknown, r)
 	}
 	o.deps.Log.Warn("a held message was refused", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, chat.KeyErr, err)
 	return 0, o.ledger.settle(ctx, failed, r)
 }
+
+// repeat does what a row says unless the network did it already, at a try of which nobody heard the end. Where the network
+// has forgotten the key by now, our own words are looked for.
+func (o *Outbox) repeat(ctx context.Context, p platform.Platform, r row) (chat.Receipt, error) {
+	say, said := r.action.(chat.Say)
+	if able := p.Abilities(); !said || !able.Idempotent || able.Remembers == 0 || o.deps.Now().Sub(r.at) < able.Remembers {
+		return p.Do(ctx, r.action)
+	}
+	m, found, err := ours(ctx, p, r.place, say)
+	switch {
+	case err != nil:
+		return chat.Receipt{}, platform.Temporary{Err: fmt.Errorf("look for what was said: %w", err)}
+	case found == there:
+		return chat.Receipt{Message: m.ID, At: m.At}, nil
+	case found == hidden:
+		return chat.Receipt{}, errHidden
+	}
+	return p.Do(ctx, r.action)
+}
+
+// errHidden says that so much was said since that nobody can tell.
+var errHidden = errors.New("whether it was said cannot be told any more")
 
 // behind lets what is held go ahead of something new in its place, and reports whether the new has to wait behind it.
 // What is held elsewhere holds nobody up here. Where the disk cannot tell, nothing waits.

@@ -302,3 +302,90 @@ func (n *hanging) Do(ctx context.Context, a chat.Action) (chat.Receipt, error) {
 	}
 	return n.network.Do(ctx, a)
 }
+
+// forgetful knows a key for two minutes, and tells its history.
+type forgetful struct {
+	*network
+	chatter int // messages of others that came since
+}
+
+func (n *forgetful) Before(context.Context, chat.Place, chat.MessageID, int) (past []chat.Message, _ error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, a := range n.got {
+		_, text := describe(a)
+		past = append(past, chat.Message{ID: "found", From: chat.Person{Us: true}, Text: text})
+	}
+	for range n.chatter {
+		past = append(past, chat.Message{Text: "so I said"})
+	}
+	return past[max(0, len(past)-lookBack):], nil
+}
+
+func (n *forgetful) Search(context.Context, chat.Place, string, int) ([]chat.Message, error) {
+	return nil, platform.ErrUnsupported
+}
+
+// BUG-C15: a network that fails in such a way that nobody knows what it took is asked again while it knows our keys, and
+// looked through when it does not: what it took is not said again, what it did not take is said, and where nobody can tell
+// nothing is.
+func TestNobodyKnowsWhatTheNetworkTook(t *testing.T) {
+	for name, c := range map[string]struct {
+		away    time.Duration
+		took    bool
+		chatter int
+		want    string
+		unknown int64
+	}{
+		"not taken":                 {time.Minute, false, 0, "one|two", 0},
+		"taken":                     {time.Minute, true, 0, "one|two", 0},
+		"not taken, long ago":       {5 * time.Minute, false, 3, "one|two", 0},
+		"taken, long ago":           {5 * time.Minute, true, 3, "one|two", 0},
+		"long ago, much said since": {5 * time.Minute, false, 60, "", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				net := &forgetful{network: &network{able: chat.Abilities{Idempotent: true, Remembers: 2 * time.Minute}}, chatter: c.chatter}
+				r := open(t, net.network, net)
+				defer r.keep(t)()
+				if c.took {
+					net.got = []chat.Action{chat.Say{Place: place, Text: "one"}}
+				}
+				for range 10_000 {
+					net.refuse = append(net.refuse, platform.Uncertain{Err: errors.New("HTTP 500")})
+				}
+				first := turn()
+				if status, answer := r.call(t, first, "send-reply", `{"message":"one"}`); status != 200 || !strings.Contains(answer, "goes out by itself") {
+					t.Fatal(status, answer)
+				}
+				if c.took {
+					net.mu.Lock()
+					net.keys[string(first.ID)+".1"] = "m0"
+					net.mu.Unlock()
+				}
+				say(t, r, turn(), "two")
+				time.Sleep(c.away)
+				net.mu.Lock()
+				net.refuse = nil
+				clear(net.forgotten(c.away))
+				net.mu.Unlock()
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if said := net.said(); said != c.want {
+					t.Error(said)
+				}
+				if n, err := r.Unknown(t.Context()); err != nil || n != c.unknown || r.held.any.Load() {
+					t.Error(n, "are unknown", err)
+				}
+			})
+		})
+	}
+}
+
+// forgotten are the keys that the network knows no more after a time.
+func (n *network) forgotten(after time.Duration) map[string]chat.MessageID {
+	if after < n.able.Remembers {
+		return nil
+	}
+	return n.keys
+}

@@ -63,7 +63,7 @@ func (o *Outbox) settleOld(ctx context.Context, r row) (found bool, err error) {
 		return err == nil, err
 	}
 	if say, ok := r.action.(chat.Say); ok {
-		if m, ok := ours(ctx, p, r.place, say); ok {
+		if m, found, err := ours(ctx, p, r.place, say); err == nil && found == there {
 			r.message = m.ID
 			return true, o.ledger.sent(ctx, r, o.noting(r, chat.Receipt{Message: m.ID, At: m.At}))
 		}
@@ -74,24 +74,39 @@ func (o *Outbox) settleOld(ctx context.Context, r row) (found bool, err error) {
 // lookBack is how many messages are searched for our own words.
 const lookBack = 50
 
+// sight is what was seen of our own words.
+type sight int
+
+const (
+	hidden  sight = iota // nobody can look, or not far enough back
+	missing              // they were not said
+	there
+)
+
 // ours looks for what we said among the newest messages of a place.
-func ours(ctx context.Context, p platform.Platform, place chat.Place, say chat.Say) (chat.Message, bool) {
+func ours(ctx context.Context, p platform.Platform, place chat.Place, say chat.Say) (chat.Message, sight, error) {
 	far, ok := p.(platform.Historian)
 	if !ok {
-		return chat.Message{}, false
+		return chat.Message{}, hidden, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, deliverTime)
 	defer cancel()
 	said, err := far.Before(ctx, place, "", lookBack)
 	if err != nil {
-		return chat.Message{}, false
+		return chat.Message{}, hidden, err
 	}
-	for i := len(said) - 1; i >= 0 && (say.ReplyTo == "" || said[i].ID != say.ReplyTo); i-- {
+	for i := len(said) - 1; i >= 0; i-- {
+		if say.ReplyTo != "" && said[i].ID == say.ReplyTo {
+			return chat.Message{}, missing, nil
+		}
 		if said[i].From.Us && strings.TrimSpace(said[i].Text) == strings.TrimSpace(say.Text) {
-			return said[i], true
+			return said[i], there, nil
 		}
 	}
-	return chat.Message{}, false
+	if len(said) < lookBack {
+		return chat.Message{}, missing, nil
+	}
+	return chat.Message{}, hidden, nil
 }
 
 // in returns what is in a state that is not final, oldest first.
