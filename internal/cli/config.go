@@ -81,7 +81,11 @@ func configCheckCommand(at *place) *cobra.Command {
 					return err
 				}
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), "the configuration is good")
+			verdict := "the configuration is good"
+			if n := len(loaded.Warnings); n > 0 {
+				verdict = fmt.Sprintf("the configuration can be used; warnings above: %d", n)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), verdict)
 			return err
 		},
 	}

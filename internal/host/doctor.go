@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"familiar/internal/agent"
@@ -102,7 +103,7 @@ func (p Patient) configuration(running instance.Running) doctor.Check {
 		switch {
 		case errors.As(p.Fault, &problems):
 			for _, one := range problems {
-				lines = append(lines, doctor.Bad(one.String(), "correct it; see: familiar config check"))
+				lines = append(lines, doctor.Bad(wording(one), "correct it; see: familiar config check"))
 			}
 			return lines
 		case p.Fault != nil:
@@ -296,3 +297,7 @@ func (p Patient) try(ctx context.Context, dir string) (line doctor.Line, err err
 	took := time.Since(began).Round(10 * time.Millisecond)
 	return doctor.Well("%s opened a session in %s", h.agent.Name(), took), session.Close()
 }
+
+// wording is a problem of the configuration without a colon behind its key: what stands behind one looks like the value of a
+// secret to whoever masks the line.
+func wording(p config.Problem) string { return strings.Replace(p.String(), p.Path+": ", p.Path+" ", 1) }

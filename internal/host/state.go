@@ -13,6 +13,8 @@ import (
 	"familiar/internal/clock"
 	"familiar/internal/kv"
 	"familiar/internal/pairing"
+	"familiar/internal/platform/discord"
+	"familiar/internal/platform/misskey"
 	"familiar/internal/state"
 )
 
@@ -44,9 +46,15 @@ func (h *Host) keepState(ctx context.Context) error {
 	if s.KV, err = store.All(ctx); err != nil {
 		return err
 	}
-	s.KV = slices.DeleteFunc(s.KV, func(e kv.Entry) bool { return strings.HasPrefix(e.Key, pairing.OfferKeys) })
+	s.KV = slices.DeleteFunc(s.KV, func(e kv.Entry) bool {
+		return slices.ContainsFunc(ofTheMoment, func(prefix string) bool { return strings.HasPrefix(e.Key, prefix) })
+	})
 	return s.Write(filepath.Join(h.Loaded.Path(h.cfg.Workspace.RepoPath), state.File))
 }
+
+// ofTheMoment is how the keys begin of what no copy holds: codes that nobody has used yet, and how far the networks were
+// heard. A bot that was brought back hears from then on; what was answered after the copy was made is not again.
+var ofTheMoment = []string{pairing.OfferKeys, discord.Marks, misskey.Marks}
 
 // worthKeeping are the jobs that come due less often than a backup is made: of others the time is over by then, and
 // every backup would be one more for its sake.

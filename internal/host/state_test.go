@@ -3,6 +3,7 @@ package host
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,10 @@ import (
 	"familiar/internal/chat"
 	"familiar/internal/clock"
 	"familiar/internal/config"
+	"familiar/internal/kv"
 	"familiar/internal/memory"
+	"familiar/internal/platform/discord"
+	"familiar/internal/platform/misskey"
 	"familiar/internal/research"
 	"familiar/internal/state"
 )
@@ -54,8 +58,22 @@ func TestABotMovesToAnotherMachine(t *testing.T) {
 	}
 	old.researches()
 	planned := times(old.clock.States())
+	values, err := kv.NewSQLite(t.Context(), old.db, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{discord.Marks + "1", misskey.Marks + "us", "lurk:discord:1"} {
+		if err := values.Save(t.Context(), key, "1", 0); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := old.stop(); err != nil {
 		t.Fatal(err)
+	}
+	// How far the networks were heard is older in a copy than what was answered since.
+	kept, err := os.ReadFile(filepath.Join(old.Instance.Dir, "data", state.File))
+	if err != nil || strings.Contains(string(kept), discord.Marks) || strings.Contains(string(kept), misskey.Marks) || !strings.Contains(string(kept), "lurk:discord:1") {
+		t.Errorf("%v: %s", err, kept)
 	}
 
 	fresh := live(t, dir(t), set)

@@ -16,7 +16,10 @@ import (
 // A session that cannot be taken up again, or a restart, leaves a gap of which the gateway tells nothing. So we remember
 // where we were spoken to lately, and read there what was said since.
 const (
-	heardKey   = "discord.heard." // and the channel; the value is its server and the last message that was for us
+	// Marks is how the keys begin under which is remembered how far we have heard. A copy of them that is older than
+	// what was answered since would have it answered again.
+	Marks = "discord.heard." // and the channel; the value is its server and the last message that was for us
+
 	heardFor   = 24 * time.Hour   // how long a channel is remembered
 	missedFor  = time.Hour        // nobody waits longer for an answer
 	mostPlaces = 50               // channels that are read
@@ -28,7 +31,7 @@ func (d *Discord) mark(ctx context.Context, ev chat.Event) {
 	if d.store == nil {
 		return
 	}
-	if err := d.store.Save(ctx, heardKey+ev.Place.ID, ev.Place.Guild+" "+string(ev.Message), heardFor); err != nil {
+	if err := d.store.Save(ctx, Marks+ev.Place.ID, ev.Place.Guild+" "+string(ev.Message), heardFor); err != nil {
 		d.log.Warn("where we were spoken to is not remembered", chat.KeyErr, err)
 	}
 }
@@ -40,7 +43,7 @@ func (g *gateway) missed(ctx context.Context) {
 	}
 	ctx, done := context.WithTimeout(ctx, missedTime)
 	defer done()
-	keys, err := g.store.List(ctx, heardKey)
+	keys, err := g.store.List(ctx, Marks)
 	var heard map[string]string
 	if err == nil {
 		heard, err = g.store.Many(ctx, keys...)
@@ -53,7 +56,7 @@ func (g *gateway) missed(ctx context.Context) {
 	slices.SortFunc(keys, func(a, b string) int { return older(last(heard[b]), last(heard[a])) })
 	for _, key := range keys[:min(len(keys), mostPlaces)] {
 		guild, since, _ := strings.Cut(heard[key], " ")
-		channel := strings.TrimPrefix(key, heardKey)
+		channel := strings.TrimPrefix(key, Marks)
 		if ids(channel, since) != nil || since == "" {
 			continue
 		}

@@ -17,6 +17,10 @@ const (
 	slack    = time.Minute
 )
 
+// Marks is how the keys begin under which is remembered until when everything was heard. A copy of them that is older
+// than what was answered since would have it answered again.
+const Marks = "misskey:heard:" // and the account
+
 // since knows until when everything was heard, also in earlier lives of the program.
 type since struct {
 	store kv.Store
@@ -35,7 +39,7 @@ func (s *since) load(ctx context.Context, account string) error {
 	if s.key == account {
 		return nil
 	}
-	text, err := s.store.Load(ctx, "misskey:heard:"+account)
+	text, err := s.store.Load(ctx, Marks+account)
 	switch {
 	case errors.Is(err, kv.ErrMissing):
 		s.until = time.Now().Truncate(time.Millisecond).Add(slack) // as exact as the instance's own times
@@ -60,7 +64,7 @@ func (s *since) save(ctx context.Context) error {
 	if at.Equal(s.saved) {
 		return nil
 	}
-	err := s.store.Save(ctx, "misskey:heard:"+s.key, strconv.FormatInt(at.UnixMilli(), 10), 0)
+	err := s.store.Save(ctx, Marks+s.key, strconv.FormatInt(at.UnixMilli(), 10), 0)
 	if err == nil {
 		s.saved = at
 	}
