@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"familiar/internal/agent"
 	"familiar/internal/agent/script"
@@ -21,7 +22,12 @@ func (b *bot) run(args ...string) (code int, out, errs string) {
 	cmd := b.command(args...)
 	var o, e bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(b.in), &o, &e
-	err := cmd.Run()
+	err := cmd.Start()
+	if err == nil {
+		late := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // one that does not end
+		err = cmd.Wait()
+		late.Stop()
+	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		b.t.Fatal(err)
@@ -43,7 +49,7 @@ func TestMistakesAreToldInOneMessage(t *testing.T) {
 		"no mapping":          {"- a\n- b\n", []string{"up", "--no-open"}, 1, []string{"config.yaml:1:1"}},
 		"a syntax error":      {"version: 1\nbot: {name: [\n", []string{"up", "--no-open"}, 1, []string{"config.yaml:"}},
 		"a desk of later":     {"version: 1\nbot: {desk: steward}\n", []string{"up", "--no-open"}, 1, []string{"not in this build"}},
-		"a platform of later": {"version: 1\nplatforms: {discord: {token: x}}\n", []string{"up", "--no-open"}, 1, []string{"discord", "not in this build"}},
+		"a platform of later": {"version: 1\nplatforms: {telegram: {token: x}}\n", []string{"up", "--no-open"}, 1, []string{"telegram", "not in this build"}},
 		"AF-4 no platform":    {"version: 1\nplatforms: {web: {enabled: false}}\n", []string{"up", "--no-open"}, 1, []string{"platform"}},
 		"AF-12 a wrong policy": {"version: 1\naccess: {replyPolicy: friends}\n", []string{"up", "--no-open"}, 1,
 			[]string{"friends", "all", "public", "channels"}},
