@@ -110,7 +110,7 @@ func (p Patient) configuration(running instance.Running) doctor.Check {
 			return append(lines, doctor.Bad(p.Fault.Error(), "correct it; see: familiar config check"))
 		}
 		for _, w := range p.Loaded.Warnings {
-			lines = append(lines, doctor.Doubtful(w.String(), "see docs/configuration.md"))
+			lines = append(lines, doctor.Doubtful(wording(w), "see docs/configuration.md"))
 		}
 		if started, err := os.Stat(filepath.Join(p.Instance.State(), "familiar.pid")); err == nil && running.PID > 0 {
 			for _, name := range p.Loaded.Files {

@@ -114,7 +114,7 @@ func (h *Host) lastBackup(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, max(time.Duration(h.cfg.Server.ShutdownMs)*time.Millisecond, leastCopy))
 	defer cancel()
-	if err := h.backup.Copy(ctx); err != nil && !errors.Is(err, backup.ErrBusy) {
+	if err := h.backup.Begin(ctx); err != nil && !errors.Is(err, backup.ErrBusy) {
 		h.log.Error("the last backup failed", chat.KeyErr, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 // How messages are held back that a network did not take: how often they are tried, and how long they are worth it.
 const (
 	heldEvery = 10 * time.Second
+	heldPause = heldEvery - time.Second // less, so that the next look does not come a moment too early
 	heldFor   = time.Hour
 )
 
@@ -81,7 +82,7 @@ func (o *Outbox) keepBack(ctx context.Context, after time.Duration, rows ...row)
 	if err := o.ledger.settle(ctx, held, rows...); err != nil {
 		return err
 	}
-	o.held.until[rows[0].place.Platform] = o.deps.Now().Add(max(after, heldEvery))
+	o.held.until[rows[0].place.Platform] = o.deps.Now().Add(max(after, heldPause))
 	o.held.kept++
 	o.held.any.Store(true)
 	return nil
@@ -132,7 +133,7 @@ func (o *Outbox) letGo(ctx context.Context) error {
 			return err
 		}
 		if again > 0 {
-			o.held.later(r.place.Platform, o.deps.Now().Add(max(again, heldEvery)))
+			o.held.later(r.place.Platform, o.deps.Now().Add(max(again, heldPause)))
 			left++
 		}
 	}
@@ -154,7 +155,7 @@ func (o *Outbox) retry(ctx context.Context, r row) (again time.Duration, err err
 	defer cancel()
 	receipt, err := o.repeat(limited, p, r)
 	if after, more := holds(p, r.action, err); more {
-		return max(after, heldEvery), nil
+		return max(after, heldPause), nil
 	}
 	switch {
 	case err == nil:
