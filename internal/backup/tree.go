@@ -9,24 +9,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
+
+	"familiar/internal/sheet"
 )
 
 // left are the names that no copy holds, at any depth: what is of a moment, and what belongs to other repositories
 // (air-friends spec §7.7).
 var left = []string{".git", "tmp", "SESSION_ID", "scheduler-state.json", ".DS_Store", "Thumbs.db"}
 
-// stamp tells one state of a file from another without reading it.
-type stamp struct {
-	size  int64
-	mtime time.Time
-	inode uint64
-}
-
 // blob is a file as Git keeps it.
 type blob struct {
-	stamp stamp
+	stamp sheet.Stamp
 	mode  string
 	hash  string
 }
@@ -149,18 +142,10 @@ func (b *Backup) files() (map[string]blob, error) {
 		if err != nil {
 			return err
 		}
-		found[name] = blob{stamp: stampOf(info), mode: modeOf(info)}
+		found[name] = blob{stamp: sheet.StampOf(info), mode: modeOf(info)}
 		return nil
 	})
 	return found, err
-}
-
-func stampOf(info fs.FileInfo) stamp {
-	s := stamp{size: info.Size(), mtime: info.ModTime()}
-	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.inode = sys.Ino
-	}
-	return s
 }
 
 // modeOf is the mode that Git knows a file by.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"familiar/internal/sheet"
 )
 
 // chatMost bounds what is read of the chat's history, in bytes.
@@ -29,7 +31,7 @@ func (i Instance) ReadChat() string {
 
 // WriteChat replaces the history; nobody else can read it.
 func (i Instance) WriteChat(text string) error {
-	if err := writeWhole(i.chatFile(), text); err != nil {
+	if err := sheet.Write(i.chatFile(), []byte(text)); err != nil {
 		return fmt.Errorf("keep the history: %w", err)
 	}
 	return nil

@@ -8,11 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 
 	"familiar/internal/secret"
+	"familiar/internal/sheet"
 )
 
 // tokenBytes is how much chance there is in a token.
@@ -28,7 +28,7 @@ func (i Instance) Token() (secret.Value, error) {
 	var random [tokenBytes]byte
 	_, _ = rand.Read(random[:]) // never fails: crypto/rand ends the program instead
 	text := hex.EncodeToString(random[:])
-	if err := writeWhole(i.tokenFile(), text+"\n"); err != nil {
+	if err := sheet.Write(i.tokenFile(), []byte(text+"\n")); err != nil {
 		return secret.Value{}, fmt.Errorf("make the token: %w", err)
 	}
 	return secret.New(text), nil
@@ -52,22 +52,4 @@ func (i Instance) ReadToken() (secret.Value, error) {
 		return secret.Value{}, fmt.Errorf("read the token: %s holds none; remove the file, and a new one is made at the next start", i.tokenFile())
 	}
 	return secret.New(string(text)), nil
-}
-
-// writeWhole makes a file that is there whole or not at all.
-func writeWhole(path, text string) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temp.Name()))
-		}
-	}()
-	_, err = temp.WriteString(text)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
 }

@@ -8,10 +8,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"syscall"
-	"time"
 
 	"familiar/internal/journal"
+	"familiar/internal/sheet"
 )
 
 // fileKind says which of a person's two files.
@@ -34,27 +33,12 @@ func (k fileKind) name() string { return "memory." + string(k.visibility()) + ".
 // usualLine is about how many bytes a memory takes in a file: a guess that saves growing a list step by step.
 const usualLine = 200
 
-// stamp tells one state of a file from another without reading it.
-type stamp struct {
-	size  int64
-	mtime time.Time
-	inode uint64
-}
-
-func stampOf(info fs.FileInfo) stamp {
-	s := stamp{size: info.Size(), mtime: info.ModTime()}
-	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.inode = sys.Ino
-	}
-	return s
-}
-
 // file is one of the two files, and what was read of it: all of it, or what stands behind the part that is in the
 // index.
 type file struct {
 	kind    fileKind
 	read    bool
-	stamp   stamp
+	stamp   sheet.Stamp
 	lines   parsed
 	skipped int
 
@@ -79,7 +63,7 @@ func (f *file) held() int64 {
 	if f.far {
 		return 0
 	}
-	return f.stamp.size - f.from
+	return f.stamp.Size - f.from
 }
 
 // load reads the file when it is not as it was when last read, and reports whether it did. A missing file is
@@ -88,14 +72,14 @@ func (f *file) load(folder string, covered func(f *file, in *os.File, size int64
 	path := filepath.Join(folder, f.kind.name())
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		changed = f.read && f.stamp != stamp{}
+		changed = f.read && f.stamp != sheet.Stamp{}
 		*f = file{kind: f.kind, read: true}
 		return changed, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if f.read && f.stamp == stampOf(info) {
+	if f.read && f.stamp == sheet.StampOf(info) {
 		return false, nil
 	}
 	return true, f.parse(path, covered)
@@ -129,7 +113,7 @@ func (f *file) parse(path string, covered func(f *file, in *os.File, size int64)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", f.kind.name(), err)
 	}
-	f.read, f.stamp, f.lines, f.skipped = true, stampOf(info), lines, stats.Skipped
+	f.read, f.stamp, f.lines, f.skipped = true, sheet.StampOf(info), lines, stats.Skipped
 	f.letGo()
 	return nil
 }
@@ -148,13 +132,13 @@ func (f *file) append(folder string, raw []byte) error {
 		return err
 	}
 	after, afterErr := os.Stat(path)
-	ours := f.read && statErr == nil && afterErr == nil && stampOf(before) == f.stamp &&
-		stampOf(after).inode == f.stamp.inode && after.Size() == before.Size()+int64(len(raw))+1
+	ours := f.read && statErr == nil && afterErr == nil && sheet.StampOf(before) == f.stamp &&
+		sheet.StampOf(after).Inode == f.stamp.Inode && after.Size() == before.Size()+int64(len(raw))+1
 	if !ours || f.lines.add(raw, f.kind) != nil {
 		f.read = false
 		return nil
 	}
-	f.stamp = stampOf(after)
+	f.stamp = sheet.StampOf(after)
 	f.letGo()
 	return nil
 }

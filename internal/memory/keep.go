@@ -13,6 +13,7 @@ import (
 
 	"familiar/internal/chat"
 	"familiar/internal/memory/index"
+	"familiar/internal/sheet"
 )
 
 // When a file is indexed, and anew.
@@ -97,9 +98,9 @@ func (s *Store) Settle(ctx context.Context) error {
 // load reads one of a person's files as far as it is not indexed, and says when its index wants work.
 func (s *Store) load(ctx context.Context, p *person, f *file) (changed bool, err error) {
 	if f.read && f.held() > s.most { // it grew by what we wrote
-		f.read, f.stamp = false, stamp{}
+		f.read, f.stamp = false, sheet.Stamp{}
 	}
-	doubted := f.stamp != stamp{} // somebody else changed it since it was read
+	doubted := f.stamp != sheet.Stamp{} // somebody else changed it since it was read
 	changed, err = f.load(p.folder, func(f *file, in *os.File, size int64) {
 		if s.index != nil && !f.distrusted {
 			s.cover(ctx, p, f, opened{in, size, doubted})
@@ -110,8 +111,8 @@ func (s *Store) load(ctx context.Context, p *person, f *file) (changed bool, err
 		f.checked = false
 	}
 	wants := f.far || f.held() > s.tail || f.from > 0 && !f.checked || f.distrusted
-	if s.index != nil && err == nil && wants && (changed || f.stamp.size > f.asked) {
-		f.asked = f.stamp.size
+	if s.index != nil && err == nil && wants && (changed || f.stamp.Size > f.asked) {
+		f.asked = f.stamp.Size
 		s.due.add(job{p.who, f.kind})
 	}
 	return changed, err
@@ -154,7 +155,7 @@ func (s *Store) cover(ctx context.Context, p *person, f *file, in opened) {
 // doubt and short, with the same bytes.
 func fits(h index.Head, in opened) bool {
 	info, err := in.Stat()
-	if err != nil || stampOf(info).inode != h.Inode || in.size < h.Covered {
+	if err != nil || sheet.StampOf(info).Inode != h.Inode || in.size < h.Covered {
 		return false
 	}
 	last, err := lastLine(in, h.Covered)
@@ -209,7 +210,7 @@ func (s *Store) tend(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	b := build{s: s, file: (&file{kind: j.kind}).key(j.who), kind: j.kind, in: opened{in, info.Size(), false}, inode: stampOf(info).inode}
+	b := build{s: s, file: (&file{kind: j.kind}).key(j.who), kind: j.kind, in: opened{in, info.Size(), false}, inode: sheet.StampOf(info).Inode}
 	if distrusted {
 		if err := s.index.Drop(ctx, b.file); err != nil {
 			return err
@@ -227,7 +228,7 @@ func (s *Store) tend(ctx context.Context, j job) error {
 	s.with(j, func(p *person, f *file) {
 		f.checked = true
 		if b.built != 0 || distrusted {
-			f.distrusted, f.read, f.stamp = false, false, stamp{}
+			f.distrusted, f.read, f.stamp = false, false, sheet.Stamp{}
 			p.forget()
 		}
 	})

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"familiar/internal/sheet"
 )
 
 // Admit puts a draft among the notes, from where on every session may read it. vouched says that the owner looked at
@@ -75,7 +77,7 @@ func (n *Notes) put(f File, r record) (string, error) {
 		if ours {
 			r = r.after(was)
 		}
-		return name, replace(filepath.Join(n.dir, filepath.FromSlash(name)), r.head()+f.Text+"\n")
+		return name, sheet.Write(filepath.Join(n.dir, filepath.FromSlash(name)), []byte(r.head()+f.Text+"\n"))
 	}
 }
 
@@ -99,7 +101,7 @@ func (n *Notes) add(f File, r record, names map[string]string) error {
 	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return err
 	}
-	return replace(path, old+r.mark()+"\n"+text+"\n")
+	return sheet.Write(path, []byte(old+r.mark()+"\n"+text+"\n"))
 }
 
 // present reads a note that is there.
@@ -110,31 +112,4 @@ func (n *Notes) present(name string) (string, error) {
 	}
 	defer root.Close()
 	return readFile(root, name, copiedFile)
-}
-
-// replace writes a whole file, or none.
-func replace(path, text string) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name()) // when it did not get its name
-	_, err = file.WriteString(text)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return err
-	}
-	return flush(filepath.Dir(path))
-}
-
-// flush lets the names in a folder survive a power cut.
-func flush(dir string) error {
-	at, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(at.Sync(), at.Close())
 }

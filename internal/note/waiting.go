@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"familiar/internal/sheet"
 )
 
 // What can be wrong with a draft that somebody names.
@@ -49,14 +51,14 @@ func (n *Notes) keep(d Draft) error {
 		if err := os.MkdirAll(filepath.Dir(at), dirMode); err != nil {
 			return fmt.Errorf("keep a draft: %w", err)
 		}
-		if err := replace(at, d.record(f).head()+f.Text+"\n"); err != nil {
+		if err := sheet.Write(at, []byte(d.record(f).head()+f.Text+"\n")); err != nil {
 			return fmt.Errorf("keep a draft: %w", err)
 		}
 	}
 	if err := os.Rename(fresh, filepath.Join(n.waiting, d.Session)); err != nil {
 		return fmt.Errorf("keep a draft: %w", err)
 	}
-	return flush(n.waiting)
+	return sheet.Flush(n.waiting)
 }
 
 // sessions lists those whose drafts wait. What a crash left of others has a name with a dot.
@@ -172,7 +174,7 @@ func (n *Notes) remove(session string) error {
 	if err := os.Rename(filepath.Join(n.waiting, session), gone); err != nil {
 		return err
 	}
-	return errors.Join(flush(n.waiting), os.RemoveAll(gone))
+	return errors.Join(sheet.Flush(n.waiting), os.RemoveAll(gone))
 }
 
 // Count returns how many drafts wait; 0 where that cannot be told.

@@ -1,7 +1,6 @@
 package rehearsal
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 
 	"familiar/internal/agent"
 	"familiar/internal/chat"
+	"familiar/internal/sheet"
 )
 
 // write writes a prompt to a file of its own, and returns its path.
@@ -18,7 +18,7 @@ func (s *session) write(blocks []agent.Block) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(s.deps.Dir, fileName(s.kind, s.deps.Now(), s.tools.Session()))
-	return path, writeWhole(path, written(blocks))
+	return path, sheet.Write(path, []byte(written(blocks)))
 }
 
 // fileName is <type>_<time>_<session>.md, such as message_2025-01-15T10-30-00-000Z_1f0c44aa.md. The end of a session's
@@ -41,22 +41,4 @@ func written(blocks []agent.Block) string {
 		}
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
-}
-
-// writeWhole makes a file that is there whole or not at all.
-func writeWhole(path, text string) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temp.Name()))
-		}
-	}()
-	_, err = temp.WriteString(text)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"familiar/internal/chat"
+	"familiar/internal/sheet"
 	"familiar/internal/skill"
 )
 
@@ -205,24 +206,12 @@ func (s *Store) read() (pins, error) {
 }
 
 // write replaces the file of pins as a whole.
-func (s *Store) write(all pins) (err error) {
+func (s *Store) write(all pins) error {
 	raw, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(s.dir, pinsFile)
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("pin skills: %w", err)
-	}
-	_, err = file.Write(append(raw, '\n'))
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
+	if err := sheet.Write(filepath.Join(s.dir, pinsFile), append(raw, '\n')); err != nil {
 		return fmt.Errorf("pin skills: %w", err)
 	}
 	return nil

@@ -16,12 +16,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"familiar/internal/clock"
 	"familiar/internal/kv"
+	"familiar/internal/sheet"
 	"familiar/internal/sqlite"
 )
 
@@ -85,17 +85,7 @@ func (s State) Write(path string) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".new-")
-	if err != nil {
-		return fmt.Errorf("write the state: %w", err)
-	}
-	defer os.Remove(file.Name()) // when it did not get its name
-	_, err = file.Write(text)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
+	if err := sheet.Write(path, text); err != nil {
 		return fmt.Errorf("write the state: %w", err)
 	}
 	return nil
