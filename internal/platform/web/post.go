@@ -149,8 +149,7 @@ func (w *Web) viaPage(r *http.Request) bool { return w.deps.ViaPage != nil && w.
 // post hands one event of a session to hear and, when it was taken, writes it on the stream. id is the caller's;
 // "" means that the event is a new one.
 func (w *Web) post(r *http.Request, session string, start bool, id string, body chat.Body) (chat.MessageID, bool, error) {
-	w.started(r.Context())
-	hear, done, ok := w.listening()
+	hear, done, ok := w.ear.Hearing(r.Context())
 	if !ok {
 		return "", false, errBusy
 	}

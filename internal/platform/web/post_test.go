@@ -203,12 +203,12 @@ func TestCancel(t *testing.T) {
 
 func TestNobodyListens(t *testing.T) {
 	s := fresh(t)
-	hear, done, ok := s.listening()
+	hear, done, ok := s.ear.Hearing(t.Context())
 	if !ok || hear == nil {
 		t.Fatal("it listens")
 	}
 	done()
-	s.stopHearing()
+	s.ear.Close()
 	s.want(503, "POST", "/v1/sessions", `{"message":"x"}`)
 }
 

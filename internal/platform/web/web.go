@@ -60,14 +60,10 @@ type Deps struct {
 type Web struct {
 	db   *sqlite.DB
 	deps Deps
+	ear  *platform.Ear
 
 	mu    sync.Mutex
-	hear  chat.Hear // nil while Run does not run
-	posts sync.WaitGroup
 	feeds map[string]*feed
-
-	first sync.Once
-	began chan struct{} // closed when Run has run for the first time
 }
 
 var (
@@ -81,7 +77,7 @@ func New(ctx context.Context, db *sqlite.DB, _ Config, deps Deps) (*Web, error) 
 	if err := errors.Join(db.Migrate(ctx, Name, schema...), db.Migrate(ctx, Name+" files", filesSchema)); err != nil {
 		return nil, err
 	}
-	w := &Web{db: db, deps: deps, feeds: map[string]*feed{}, began: make(chan struct{})}
+	w := &Web{db: db, deps: deps, ear: platform.NewEar(Name), feeds: map[string]*feed{}}
 	if err := w.closeCutOff(ctx); err != nil {
 		return nil, err
 	}
@@ -99,15 +95,10 @@ func (w *Web) Abilities() chat.Abilities {
 
 // Run takes posts until ctx ends, and forgets once a day what is too old. It returns when no post is being heard.
 func (w *Web) Run(ctx context.Context, hear chat.Hear, up func()) error {
-	w.mu.Lock()
-	if w.hear != nil {
-		w.mu.Unlock()
-		return platform.Fatal{Err: errors.New("the web platform runs already")}
+	if err := w.ear.Open(hear); err != nil {
+		return err
 	}
-	w.hear = hear
-	w.mu.Unlock()
-	w.first.Do(func() { close(w.began) })
-	defer w.stopHearing()
+	defer w.ear.Close()
 	up()
 	w.tryForget(ctx)
 	daily := time.NewTicker(24 * time.Hour)
@@ -120,39 +111,6 @@ func (w *Web) Run(ctx context.Context, hear chat.Hear, up func()) error {
 			w.tryForget(ctx)
 		}
 	}
-}
-
-func (w *Web) stopHearing() {
-	w.mu.Lock()
-	w.hear = nil
-	w.mu.Unlock()
-	w.posts.Wait()
-}
-
-// startTime is how long a post waits for Run: the listener takes it before the bot is ready, and somebody who was just
-// told so is quicker than a goroutine.
-const startTime = 2 * time.Second
-
-// started waits, for no longer than that, until Run has run.
-func (w *Web) started(ctx context.Context) {
-	late := time.NewTimer(startTime)
-	defer late.Stop()
-	select {
-	case <-w.began:
-	case <-ctx.Done():
-	case <-late.C:
-	}
-}
-
-// listening returns hear, and done to call when the event was heard; ok is false when nobody listens.
-func (w *Web) listening() (hear chat.Hear, done func(), ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.hear == nil {
-		return nil, nil, false
-	}
-	w.posts.Add(1)
-	return w.hear, w.posts.Done, true
 }
 
 // tryForget removes what is too old. When that fails, the next day will do.

@@ -87,7 +87,7 @@ func (w *Webhook) open(rw http.ResponseWriter, r *http.Request) (body []byte, st
 
 // hand lets an event be heard. A sender that goes away does not undo what it sent.
 func (w *Webhook) hand(ctx context.Context, ev chat.Event) chat.Outcome {
-	hear, done, ok := w.listening(ctx)
+	hear, done, ok := w.ear.Hearing(ctx)
 	if !ok {
 		return chat.Busy
 	}

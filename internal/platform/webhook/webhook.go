@@ -13,8 +13,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"sync"
-	"time"
 
 	"familiar/internal/chat"
 	"familiar/internal/markup"
@@ -44,13 +42,7 @@ type Webhook struct {
 	client *http.Client
 	lanes  lanes
 	woken  chan struct{} // there is something new to send
-
-	mu    sync.Mutex
-	hear  chat.Hear // nil while Run does not run
-	posts sync.WaitGroup
-
-	first sync.Once
-	began chan struct{} // closed when Run has run for the first time
+	ear    *platform.Ear
 }
 
 var (
@@ -67,7 +59,7 @@ func New(ctx context.Context, db *sqlite.DB, cfg Config, deps Deps) (*Webhook, e
 		return nil, err
 	}
 	return &Webhook{db: db, cfg: cfg, deps: deps, secret: []byte(cfg.Secret.Reveal()), client: newClient(cfg),
-		woken: make(chan struct{}, 1), began: make(chan struct{})}, nil
+		woken: make(chan struct{}, 1), ear: platform.NewEar(Name)}, nil
 }
 
 // Name returns "webhook".
@@ -89,41 +81,11 @@ func (w *Webhook) Abilities() chat.Abilities {
 
 // Run takes posts until ctx ends. It returns when no post is being heard.
 func (w *Webhook) Run(ctx context.Context, hear chat.Hear, up func()) error {
-	w.mu.Lock()
-	if w.hear != nil {
-		w.mu.Unlock()
-		return platform.Fatal{Err: errors.New("the webhook platform runs already")}
+	if err := w.ear.Open(hear); err != nil {
+		return err
 	}
-	w.hear = hear
-	w.mu.Unlock()
-	w.first.Do(func() { close(w.began) })
+	defer w.ear.Close()
 	up()
 	<-ctx.Done()
-	w.mu.Lock()
-	w.hear = nil
-	w.mu.Unlock()
-	w.posts.Wait()
 	return nil
-}
-
-// startTime is how long a post waits for Run: the listener takes it before the bot is ready, and somebody who was just
-// told so is quicker than a goroutine.
-const startTime = 2 * time.Second
-
-// listening returns hear, and done to call when the event was heard; ok is false when nobody listens.
-func (w *Webhook) listening(ctx context.Context) (hear chat.Hear, done func(), ok bool) {
-	late := time.NewTimer(startTime)
-	defer late.Stop()
-	select {
-	case <-w.began:
-	case <-ctx.Done():
-	case <-late.C:
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.hear == nil {
-		return nil, nil, false
-	}
-	w.posts.Add(1)
-	return w.hear, w.posts.Done, true
 }
