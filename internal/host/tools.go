@@ -103,13 +103,14 @@ func (h *Host) sources() briefing.Sources {
 	}
 }
 
-// before reads what was said in a place lately, as much as memory.recentMessageLimit allows.
+// before reads what was said in a place lately, as much as memory.recentMessageLimit allows. A turn waits for a network
+// that does not tell it for now.
 func (h *Host) before(ctx context.Context, place chat.Place, message chat.MessageID, _ int) ([]chat.Message, error) {
 	limit := h.reload.recent.Load().RecentMessageLimit
 	if limit == 0 {
 		return nil, nil
 	}
-	return h.history.Before(ctx, place, message, limit)
+	return h.history.Patiently(ctx, h.log, place, message, limit)
 }
 
 // related finds messages around a place, none where its platform cannot search.
