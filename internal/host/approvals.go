@@ -146,6 +146,7 @@ func (h *Host) mayAsk(ctx context.Context, t chat.Turn, ask agent.Ask) (permissi
 	if ask.Destroys {
 		w.Ask = tool.Always
 	}
+	defer h.typist.pause(t)()
 	came := h.approvals.Permit(ctx, t, w)
 	return permission.Verdict{Allow: came == approval.Allowed || came == approval.Spared, Reason: string(came)}, true
 }

@@ -17,7 +17,13 @@ type typist struct {
 	show func(ctx context.Context, t chat.Turn) bool // false: the network cannot show it
 
 	mu   sync.Mutex
-	busy map[chat.TurnID]func() // ends it, and waits for the end
+	busy map[chat.TurnID]*writing
+}
+
+// writing is a turn for which it is shown. The typist's mutex guards it.
+type writing struct {
+	stop  func() // ends it, and waits for the end
+	waits int    // questions to a person that the turn waits for: meanwhile nobody writes
 }
 
 func (y *typist) begin(ctx context.Context, t chat.Turn) {
@@ -30,15 +36,15 @@ func (y *typist) begin(ctx context.Context, t chat.Turn) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if y.busy == nil {
-		y.busy = map[chat.TurnID]func(){}
+		y.busy = map[chat.TurnID]*writing{}
 	}
-	y.busy[t.ID] = func() { cancel(); <-ended }
+	y.busy[t.ID] = &writing{stop: func() { cancel(); <-ended }}
 }
 
 func (y *typist) keep(ctx context.Context, t chat.Turn) {
 	again := time.NewTicker(typingEvery)
 	defer again.Stop()
-	for ctx.Err() == nil && y.show(ctx, t) {
+	for ctx.Err() == nil && (y.waits(t, 0) || y.show(ctx, t)) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
@@ -50,12 +56,30 @@ func (y *typist) keep(ctx context.Context, t chat.Turn) {
 // end returns when nothing more will be shown for the turn.
 func (y *typist) end(t chat.Turn) {
 	y.mu.Lock()
-	stop := y.busy[t.ID]
+	w := y.busy[t.ID]
 	delete(y.busy, t.ID)
 	y.mu.Unlock()
-	if stop != nil {
-		stop()
+	if w != nil {
+		w.stop()
 	}
+}
+
+// pause shows nothing for the turn until what it returns is called: it waits for a person.
+func (y *typist) pause(t chat.Turn) (resume func()) {
+	y.waits(t, 1)
+	return func() { y.waits(t, -1) }
+}
+
+// waits reports whether a turn waits for a person, after n more of its questions were put to them.
+func (y *typist) waits(t chat.Turn, n int) bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	w := y.busy[t.ID]
+	if w == nil {
+		return false
+	}
+	w.waits += n
+	return w.waits > 0
 }
 
 // typing tells the network of a turn, where it can show it.

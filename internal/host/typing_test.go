@@ -56,3 +56,29 @@ func TestTypingHoldsNothingUp(t *testing.T) {
 		}
 	})
 }
+
+// BUG-E13: while a turn waits for a person, nobody writes. Two questions at once are two to wait for.
+func TestTypingPausesWhileAPersonIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var shown []time.Duration
+		y := &typist{show: func(context.Context, chat.Turn) bool {
+			shown = append(shown, time.Since(began))
+			return true
+		}}
+		turn := chat.Turn{ID: "t"}
+		y.begin(t.Context(), turn)
+		time.Sleep(5 * time.Second)
+		first, second := y.pause(turn), y.pause(turn)
+		time.Sleep(5 * time.Minute)
+		first()
+		time.Sleep(5 * time.Minute)
+		second()
+		time.Sleep(10 * time.Second)
+		y.end(turn)
+		if want := []time.Duration{0, 10*time.Minute + 10*time.Second}; !slices.Equal(shown, want) {
+			t.Errorf("shown at %v, want %v", shown, want)
+		}
+		y.pause(turn)() // of a turn that has ended
+	})
+}
