@@ -160,3 +160,25 @@ func TestPermissionOutsideTurn(t *testing.T) {
 		t.Errorf("answered %s", m.Result)
 	}
 }
+
+// BUG-A21: an update about the session that says nothing shows nothing, and what the agent failed with is the error.
+func TestNothingIsShownOfAnEmptyUpdate(t *testing.T) {
+	a, made := faked(t, quick(), quiet())
+	s, f := openFake(t, a, made, "")
+	defer s.Close()
+	go func() {
+		m := f.next()
+		f.line(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":` +
+			`{"sessionUpdate":"session_info_update","updatedAt":"2026-03-01T00:00:00Z"}}}`)
+		f.line(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"HTTP 402: no credits left"}}`, m.ID)
+		for f.next().Method != "" {
+		}
+	}()
+	w := &agenttest.Watch{}
+	if _, err := prompt(t.Context(), s, w, "go"); err == nil || !strings.Contains(err.Error(), "HTTP 402: no credits left") {
+		t.Errorf("failed with %v", err)
+	}
+	if saw := w.Updates(); len(saw) != 0 {
+		t.Errorf("seen: %+v", saw)
+	}
+}
