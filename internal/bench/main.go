@@ -113,6 +113,9 @@ func measureProgram(ctx context.Context, dir string, p plan, t *table) error {
 		return fmt.Errorf("start: %w", err)
 	}
 	s.rows(t)
+	if err := measureConnected(ctx, dir, built.product, t); err != nil {
+		return fmt.Errorf("idle on both networks: %w", err)
+	}
 	if err := measureCrowd(ctx, dir, built, t); err != nil {
 		return fmt.Errorf("%d sessions at once: %w", crowd, err)
 	}

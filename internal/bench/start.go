@@ -37,7 +37,7 @@ type held struct{ rss, anon float64 }
 func start(ctx context.Context, dir, product, trivial string, times int) (s started, err error) {
 	used := filepath.Join(dir, "used")
 	up := func(at string) []string { return []string{product, "up", "--dir", at, "--port", "0", "--no-open"} }
-	if _, _, err := once(ctx, up(used), false); err != nil { // makes the directory, and warms the disk
+	if _, _, err := once(ctx, up(used), nil); err != nil { // makes the directory, and warms the disk
 		return s, err
 	}
 	for i := range times {
@@ -48,12 +48,16 @@ func start(ctx context.Context, dir, product, trivial string, times int) (s star
 			took  *[]time.Duration
 			holds *held
 		}{{[]string{trivial}, &s.trivial, &s.least}, {up(fresh), &s.fresh, nil}, {up(used), &s.used, &s.rss}} {
-			took, holds, err := once(ctx, one.args, last && one.holds != nil)
+			rest := atOnce
+			if !last || one.holds == nil {
+				rest = nil
+			}
+			took, holds, err := once(ctx, one.args, rest)
 			if err != nil {
 				return s, err
 			}
 			*one.took = append(*one.took, took)
-			if last && one.holds != nil {
+			if rest != nil {
 				*one.holds = holds
 			}
 		}
@@ -61,8 +65,12 @@ func start(ctx context.Context, dir, product, trivial string, times int) (s star
 	return s, nil
 }
 
-// once starts a program, waits for its line «ready», reads its held when that is wanted, and ends it.
-func once(ctx context.Context, args []string, look bool) (took time.Duration, holds held, err error) {
+// atOnce is the rest of a program that rests when it is ready.
+func atOnce(context.Context) error { return nil }
+
+// once starts a program, waits for its line «ready», and ends it. Where rest is not nil it waits for that too, and then
+// reads what the program holds when it is idle.
+func once(ctx context.Context, args []string, rest func(context.Context) error) (took time.Duration, holds held, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // both programs were built here
@@ -86,8 +94,10 @@ func once(ctx context.Context, args []string, look bool) (took time.Duration, ho
 	out := bufio.NewReader(stdout)
 	err = ready(out)
 	took = time.Since(began)
-	if err == nil && look {
-		holds, err = idle(ctx, cmd.Process.Pid)
+	if err == nil && rest != nil {
+		if err = rest(ctx); err == nil {
+			holds, err = idle(ctx, cmd.Process.Pid)
+		}
 	}
 	err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM))
 	_, _ = io.Copy(io.Discard, out) // the rest of its output ends with it
