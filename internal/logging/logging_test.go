@@ -141,9 +141,10 @@ func TestWhereLinesGo(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	r := newRig("INFO", true)
-	r.With(moduleKey, "Host").Info("said \x1b[31mred {who}", "who", "ann", "token", "abc", "v", []int{1}, slog.Group("g", "n", 1))
+	r.With(moduleKey, "Host").Info("said \x1b[31mred {who}", "who", "ann", "token", "abc", "v", []int{1},
+		"took", 60871054*time.Nanosecond, "late", -83*time.Hour, slog.Group("g", "n", 1, "at", 7*time.Nanosecond))
 	_, line, _ := strings.Cut(r.err.String(), " ")
-	if line != "INF Host: said \ufffd[31mred ann who=ann token=[REDACTED] v=[1] g.n=1\n" {
+	if line != "INF Host: said \ufffd[31mred ann who=ann token=[REDACTED] v=[1] took=60.9ms late=-83h0m0s g.n=1 g.at=7ns\n" {
 		t.Errorf("the line is %q", line)
 	}
 }

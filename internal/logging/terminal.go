@@ -16,7 +16,7 @@ type terminal struct{ to slog.Handler }
 
 func newTerminal(w io.Writer, plain bool) terminal {
 	return terminal{tint.NewTextHandler(w, &tint.Options{Level: slog.LevelDebug, TimeFormat: time.TimeOnly, NoColor: plain,
-		ReplaceAttr: nameFatal})}
+		ReplaceAttr: forPeople})}
 }
 
 func (t terminal) write(ctx context.Context, e entry) error {
@@ -29,12 +29,26 @@ func (t terminal) write(ctx context.Context, e entry) error {
 	return t.to.Handle(ctx, r)
 }
 
-// nameFatal gives our own level its word.
-func nameFatal(groups []string, a slog.Attr) slog.Attr {
-	if level, ok := a.Value.Any().(slog.Level); ok && a.Key == slog.LevelKey && len(groups) == 0 && level >= Fatal {
-		return tint.Attr(9, slog.String(slog.LevelKey, "FTL")) // 9: bright red
+// forPeople gives our own level its word, and durations as many digits as anybody reads.
+func forPeople(groups []string, a slog.Attr) slog.Attr {
+	switch value := a.Value.Any().(type) {
+	case slog.Level:
+		if a.Key == slog.LevelKey && len(groups) == 0 && value >= Fatal {
+			return tint.Attr(9, slog.String(slog.LevelKey, "FTL")) // 9: bright red
+		}
+	case time.Duration:
+		return slog.Duration(a.Key, threeDigits(value))
 	}
 	return a
+}
+
+// threeDigits rounds to three of them, and what is long to whole seconds.
+func threeDigits(d time.Duration) time.Duration {
+	step := time.Duration(1)
+	for step < time.Second && d.Abs()/step >= 1000 {
+		step *= 10
+	}
+	return d.Round(step)
 }
 
 // printable takes out what would move the cursor or colour the screen: a message may hold foreign text.
