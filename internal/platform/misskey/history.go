@@ -7,14 +7,19 @@ import (
 	"time"
 
 	"familiar/internal/chat"
+	"familiar/internal/platform"
 )
 
 // Before tells what was said in a place, oldest first. In the thread of a note that others can read it leaves out what
-// only some can see: a prompt made of it is answered where all can read.
+// only some can see: a prompt made of it is answered where all can read. Before we know who we are nothing is told: our
+// own words would be somebody's.
 func (m *Misskey) Before(ctx context.Context, place chat.Place, before chat.MessageID, limit int) ([]chat.Message, error) {
 	kind, ref, err := here(place)
 	if err != nil {
 		return nil, err
+	}
+	if m.self().ID == "" {
+		return nil, platform.Temporary{Err: errNotYet}
 	}
 	limit = min(max(limit, 1), pageSize)
 	var said []chat.Message

@@ -1,12 +1,14 @@
 package misskey
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"familiar/internal/chat"
+	"familiar/internal/platform"
 	"familiar/internal/platform/misskey/misskeytest"
 )
 
@@ -231,6 +233,19 @@ func TestGuide(t *testing.T) {
 	for _, nobody := range []chat.Person{{Platform: "web", ID: "a"}, {Platform: Name}, {Platform: Name, ID: "a/b"}, {Platform: Name, ID: r.Me().ID}} {
 		if _, err := r.Direct(t.Context(), nobody); err == nil || !strings.Contains(err.Error(), "alone") {
 			t.Errorf("%+v: %v", nobody, err)
+		}
+	}
+}
+
+// A turn that is taken up again at the start asks before we are connected: it is told to wait, wherever it is.
+func TestNothingIsToldBeforeWeKnowWhoWeAre(t *testing.T) {
+	r := newRig(t)
+	n := r.Write(r.ann, misskeytest.Draft{Text: "hello"})
+	for _, id := range []string{"note:" + n.ID, "dm:" + r.ann.ID, "chat:" + r.ann.ID, ownTimeline} {
+		_, err := r.Before(t.Context(), chat.Place{Platform: Name, ID: id}, "", 10)
+		var later platform.Temporary
+		if !errors.As(err, &later) {
+			t.Errorf("%s: %v", id, err)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"familiar/internal/chat"
-	"familiar/internal/platform"
 )
 
 // Parameters of the calls about notes.
@@ -103,11 +102,7 @@ func (m *Misskey) directNotes(ctx context.Context, person string, before chat.Me
 
 // ownNotes tells what we wrote on our own timeline.
 func (m *Misskey) ownNotes(ctx context.Context, before chat.MessageID, limit int) ([]chat.Message, error) {
-	us := m.self().ID
-	if us == "" {
-		return nil, platform.Temporary{Err: errNotYet}
-	}
-	notes, err := call[[]note](ctx, m.api, "users/notes", userNotes{us, limit, string(before), false, false})
+	notes, err := call[[]note](ctx, m.api, "users/notes", userNotes{m.self().ID, limit, string(before), false, false})
 	if err != nil {
 		return nil, err
 	}
