@@ -101,6 +101,7 @@ func (s *Server) createMessage(w http.ResponseWriter, r *http.Request) result {
 		s.nonces[ask.Nonce] = m
 	}
 	s.put(c, m)
+	s.acted(Says, m, "")
 	return result{status: 200, schema: "message", body: m}
 }
 
@@ -214,12 +215,16 @@ func (s *Server) editMessage(_ http.ResponseWriter, r *http.Request) result {
 	m.mentions = ask.Mentions
 	s.rung(m)
 	s.change(c, m, ask.Content)
+	s.acted(Edits, m, "")
 	return result{status: 200, schema: "message", body: m}
 }
 
 func (s *Server) deleteMessage(_ http.ResponseWriter, r *http.Request) result {
 	s.mu.Lock()
 	c, m, f := s.mine(r, true)
+	if f == nil {
+		s.acted(Deletes, m, "")
+	}
 	s.mu.Unlock()
 	if f != nil {
 		return refuse(f)
@@ -250,6 +255,7 @@ func (s *Server) react(_ http.ResponseWriter, r *http.Request) result {
 	}
 	if !slices.ContainsFunc(m.Reactions, func(have Reaction) bool { return have.Emoji.Name == name && have.Me }) {
 		m.Reactions = append(m.Reactions, put)
+		s.acted(Reacts, m, emoji)
 	}
 	s.tell()
 	return empty

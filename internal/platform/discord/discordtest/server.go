@@ -42,6 +42,7 @@ type Server struct {
 	sessions map[string]*session
 	sockets  map[*socket]bool
 	tally    Tally
+	acts     []Act
 	problems []string
 	faults   faults
 	buckets  map[string]*bucket

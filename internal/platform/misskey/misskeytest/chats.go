@@ -33,6 +33,7 @@ func (in *Instance) createChat(raw json.RawMessage) (json.RawMessage, error) {
 		c.File = in.files[*p.FileID]
 	}
 	in.chats = append(in.chats, c)
+	in.acted(Act{Deed: Writes, Chat: *c})
 	in.change()
 	return mustJSON(lite(c)), nil
 }
@@ -56,6 +57,7 @@ func (in *Instance) deleteChat(raw json.RawMessage) (json.RawMessage, error) {
 	if err != nil || c.FromUserID != in.me.ID {
 		return nil, no("NO_SUCH_MESSAGE")
 	}
+	in.acted(Act{Deed: Deletes, Chat: *c})
 	in.chats = slices.DeleteFunc(in.chats, func(other *ChatMessage) bool { return other == c })
 	in.change()
 	return nil, nil
@@ -74,6 +76,7 @@ func (in *Instance) reactToChat(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, no("CANNOT_REACT_TO_OWN_MESSAGE")
 	}
 	c.Reactions = append(c.Reactions, Reaction{p.Reaction, in.me})
+	in.acted(Act{Deed: Reacts, Chat: *c, Emoji: p.Reaction})
 	in.change()
 	return nil, nil
 }

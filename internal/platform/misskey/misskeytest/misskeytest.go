@@ -46,6 +46,7 @@ type Instance struct {
 	plans    map[string][]Misbehaviour
 	calls    map[string]int
 	faults   []string
+	acts     []Act
 	unread   map[string]bool // who wrote to the bot what it did not read
 	mute     bool
 	announce time.Duration

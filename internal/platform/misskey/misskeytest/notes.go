@@ -86,7 +86,9 @@ func (in *Instance) createNote(raw json.RawMessage) (json.RawMessage, error) {
 		}
 		d.ReplyTo = *p.ReplyID
 	}
-	return mustJSON(map[string]Note{"createdNote": in.pack(in.add(in.me, d), in.me)}), nil
+	n := in.add(in.me, d)
+	in.acted(Act{Deed: Writes, Note: *n})
+	return mustJSON(map[string]Note{"createdNote": in.pack(n, in.me)}), nil
 }
 
 // ownFiles checks the files of a note.
@@ -136,6 +138,7 @@ func (in *Instance) deleteNote(raw json.RawMessage) (json.RawMessage, error) {
 	if n.UserID != in.me.ID {
 		return nil, no("ACCESS_DENIED")
 	}
+	in.acted(Act{Deed: Deletes, Note: *n})
 	in.forget(n.ID)
 	return nil, nil
 }
@@ -174,6 +177,7 @@ func (in *Instance) reactToNote(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, no("ALREADY_REACTED")
 	}
 	n.MyReaction = &p.Reaction
+	in.acted(Act{Deed: Reacts, Note: *n, Emoji: p.Reaction})
 	in.change()
 	return nil, nil
 }
