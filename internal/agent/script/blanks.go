@@ -10,8 +10,18 @@ import (
 
 // blanks is what a script cannot know beforehand.
 type blanks struct {
-	found  string // in the prompt
-	answer string // of the last call; "" when it failed
+	found   string // in the prompt
+	answer  string // of the last call; "" when it failed
+	message string // the messageId of the last answer that named one
+}
+
+// answered takes the answer of a call.
+func (b *blanks) answered(answer string) {
+	b.answer = answer
+	var of struct{ MessageID string }
+	if json.Unmarshal([]byte(answer), &of) == nil && of.MessageID != "" {
+		b.message = of.MessageID
+	}
 }
 
 // fill puts what is known into the strings of a call's arguments.
@@ -19,7 +29,8 @@ func (b *blanks) fill(args json.RawMessage) json.RawMessage {
 	if !strings.Contains(string(args), "{{") {
 		return args
 	}
-	return json.RawMessage(strings.NewReplacer("{{found}}", inString(b.found), "{{answer}}", inString(b.answer)).Replace(string(args)))
+	return json.RawMessage(strings.NewReplacer("{{found}}", inString(b.found), "{{answer}}", inString(b.answer),
+		"{{message}}", inString(b.message)).Replace(string(args)))
 }
 
 // inString writes text as it stands within the quotes of a JSON string.

@@ -63,8 +63,8 @@ func (b *blanks) act(ctx context.Context, step Step, n int, on stage) error {
 	case step.Call != "":
 		c := agent.ToolCall{ID: fmt.Sprintf("call_%d", n), Title: step.Call, Kind: agent.KindOther, Status: agent.StatusRunning}
 		on.update(c)
-		var err error
-		b.answer, err = on.call(ctx, step.Call, b.fill(step.Args))
+		answer, err := on.call(ctx, step.Call, b.fill(step.Args))
+		b.answered(answer)
 		c.Status = ended(err == nil)
 		on.update(c)
 	case step.Ask != nil:

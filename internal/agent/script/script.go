@@ -37,7 +37,7 @@ type Step struct {
 	Think string          `json:"think,omitempty"` // a thought
 	Plan  []string        `json:"plan,omitempty"`  // its steps
 	Call  string          `json:"call,omitempty"`  // calls a tool, and shows the call; an error does not end the turn
-	Args  json.RawMessage `json:"args,omitempty"`  // of Call; in its strings {{found}} is filled in, and {{answer}}: that of the last call
+	Args  json.RawMessage `json:"args,omitempty"`  // of Call; in its strings {{found}} is filled in, {{answer}}: that of the last call, and {{message}}: its messageId
 	Ask   *agent.Ask      `json:"ask,omitempty"`   // asks for permission; shows the call completed or failed by the answer
 	Usage *agent.Usage    `json:"usage,omitempty"` // what the turn cost
 	Times int             `json:"times,omitempty"` // repeats Say or Think, each its own update

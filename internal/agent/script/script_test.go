@@ -32,7 +32,8 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// What a script cannot know beforehand is filled in: the last of what it looks for in the prompt, and the last answer.
+// What a script cannot know beforehand is filled in: the last of what it looks for in the prompt, the last answer, and the last
+// message that an answer named.
 func TestBlanks(t *testing.T) {
 	var heard []string
 	echo := tool.New(tool.Tool{Name: "echo", Doc: "echo", Effect: tool.Reads},
@@ -42,14 +43,20 @@ func TestBlanks(t *testing.T) {
 			heard = append(heard, a.Text)
 			return `said "` + a.Text + `"`, nil
 		})
-	seat := tool.NewBox(nil, echo).Seat("sess", []string{"echo"}, func(string) {})
+	type sent struct {
+		MessageID string `json:"messageId"`
+	}
+	send := tool.New(tool.Tool{Name: "send", Doc: "send", Effect: tool.Reads},
+		func(context.Context, chat.Turn, struct{}) (sent, error) { return sent{"m-1"}, nil })
+	seat := tool.NewBox(nil, echo, send).Seat("sess", []string{"echo", "send"}, func(string) {})
 	turn := chat.Turn{ID: "t", Standing: chat.NewStanding(chat.Owner)}
 	seat.Begin(t.Context(), turn)
 	defer seat.End()
 	say := func(text string) script.Step {
 		return script.Step{Call: "echo", Args: json.RawMessage(`{"text":"` + text + `"}`)}
 	}
-	a := script.New(script.Script{Find: `n-\d+`, Turns: []script.Turn{{Steps: []script.Step{say("{{found}}"), say("{{answer}}, {{other}}")}}}})
+	a := script.New(script.Script{Find: `n-\d+`, Turns: []script.Turn{{Steps: []script.Step{say("{{found}}"), say("{{answer}}, {{other}}"),
+		{Call: "send", Args: json.RawMessage(`{}`)}, say("on"), say("{{message}}")}}}})
 	s, err := a.Open(t.Context(), agent.Opening{Tools: seat})
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +67,8 @@ func TestBlanks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := strings.Join(heard, "; "); got != `n-22; "said \"n-22\"", {{other}}; n-22; "said \"n-22\"", {{other}}` {
+	once := `n-22; "said \"n-22\"", {{other}}; on; m-1`
+	if got := strings.Join(heard, "; "); got != once+"; "+once {
 		t.Fatal(got)
 	}
 }
