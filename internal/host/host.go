@@ -127,10 +127,11 @@ type Options struct {
 	// Load reads the configuration anew, from where Loaded came; nil: it is never reloaded.
 	Load func() (config.Loaded, error)
 
-	// For tests and benches: who thinks in place of the configured agent, a network beside the configured ones, and a
-	// desk in place of the configured one.
+	// For tests and benches: who thinks in place of the configured agent, a network beside the configured ones, what
+	// stands between the host and each of its networks, and a desk in place of the configured one.
 	Agent   agent.Agent
 	Network platform.Platform
+	Between func(platform.Platform) platform.Platform
 	Desk    func(*thread.Threads) desk.Desk
 	Tools   []tool.Tool // beside our own
 }
@@ -198,7 +199,11 @@ func (h *Host) openSpine(ctx context.Context) (err error) {
 	if h.platforms, err = h.openPlatforms(ctx); err != nil {
 		return err
 	}
-	for _, p := range h.platforms {
+	for name, p := range h.platforms {
+		if h.Between != nil {
+			p = h.Between(p)
+			h.platforms[name] = p
+		}
 		h.links = append(h.links, platform.NewLink(p, h.cfg.Server.MaxReconnects, h.log.With("module", "Platform")))
 	}
 	if h.history, err = history.Open(ctx, h.db, h.platforms, h.now); err != nil {

@@ -166,6 +166,16 @@ func live(t *testing.T, dir string, set func(*config.Config), turns ...script.Tu
 // liveWith is live, with options that change changes.
 func liveWith(t *testing.T, dir string, set func(*config.Config), change func(*Options), turns ...script.Turn) *rig {
 	t.Helper()
+	r := begin(t, dir, set, change, turns...)
+	if r.net.down == nil {
+		<-r.net.up
+	}
+	return r
+}
+
+// begin is liveWith for bots that need not be connected.
+func begin(t *testing.T, dir string, set func(*config.Config), change func(*Options), turns ...script.Turn) *rig {
+	t.Helper()
 	r := &rig{t: t, net: newNetwork(), agent: &told{Agent: script.New(script.Script{Turns: turns})}, log: &lines{}}
 	inst, err := instance.Find(dir, "")
 	if err != nil {
@@ -202,9 +212,6 @@ func liveWith(t *testing.T, dir string, set func(*config.Config), change func(*O
 	r.leave, r.ended = cancel, make(chan error, 1)
 	go func() { r.ended <- r.Run(ctx) }()
 	<-r.Ready()
-	if r.net.down == nil {
-		<-r.net.up
-	}
 	t.Cleanup(func() { r.stop() })
 	return r
 }

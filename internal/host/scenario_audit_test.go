@@ -1,24 +1,58 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"familiar/internal/audit"
 )
 
-// names stand for the ids that differ from run to run: each is called by what it is and a number.
+// names stand for what differs from run to run, or from network to network. Safe for concurrent use.
 type names struct {
-	of   map[string]string
-	last map[string]string // the real id by its kind
-	n    map[string]int
+	on // the network
+
+	mu    sync.Mutex
+	of    map[string]string
+	last  map[string]string // what a name in braces stands for
+	count map[string]int    // of each kind
 }
 
-func newNames() *names { return &names{map[string]string{}, map[string]string{}, map[string]int{}} }
+func newNames(network on) *names {
+	n := &names{on: network, of: map[string]string{}, last: map[string]string{}, count: map[string]int{}}
+	n.alias(`"platform":"`+network.name+`"`, `"platform":"net"`)
+	return n
+}
+
+// call lets what the network calls real be told by a name; {name} in a story is real.
+func (n *names) call(real, name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last["{"+name+"}"] = real
+	if real != name {
+		n.of[real] = name
+	}
+}
+
+// person is call for somebody's account.
+func (n *names) person(id, name string) {
+	n.call(id, name)
+	n.alias(n.on.name+"/"+id, "net/"+name)
+}
+
+// alias is call for what only networks that are told alike have a name for.
+func (n *names) alias(real, name string) {
+	if n.alike {
+		n.call(real, name)
+	}
+}
 
 // ids are the forms of what differs. A group within is the id itself.
 var ids = []struct {
@@ -35,28 +69,41 @@ var ids = []struct {
 
 // hide writes names in the place of ids, and each text as one line.
 func (n *names) hide(lines []string) (hidden []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	for _, line := range lines {
 		for _, id := range ids {
 			for _, found := range id.form.FindAllStringSubmatch(line, -1) {
 				real := found[len(found)-1]
-				line = strings.ReplaceAll(line, real, n.name(id.kind, real))
+				line = strings.ReplaceAll(line, real, n.number(id.kind, real))
 			}
 		}
-		for real, name := range n.of {
-			line = strings.ReplaceAll(line, real, name)
+		for _, real := range slices.SortedFunc(maps.Keys(n.of), longest) {
+			line = strings.ReplaceAll(line, real, n.of[real])
 		}
 		hidden = append(hidden, strings.ReplaceAll(line, "\n", `\n`))
 	}
 	return hidden
 }
 
-func (n *names) name(kind, real string) string {
+// longest comes first: an id may be part of another one.
+func longest(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) }
+
+// memory gives a memory its name.
+func (n *names) memory(id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.number("memory", id)
+}
+
+// number is what an id is called: by its kind and a number. The lock is held.
+func (n *names) number(kind, real string) string {
 	if strings.HasPrefix(real, "{") {
 		return real
 	}
 	if n.of[real] == "" {
-		n.n[kind]++
-		n.of[real] = fmt.Sprintf("{%s-%d}", kind, n.n[kind])
+		n.count[kind]++
+		n.of[real] = fmt.Sprintf("{%s-%d}", kind, n.count[kind])
 		n.last[n.of[real]] = real
 	}
 	return n.of[real]
@@ -64,6 +111,8 @@ func (n *names) name(kind, real string) string {
 
 // show writes ids in the place of names.
 func (n *names) show(text string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	for name, real := range n.last {
 		text = strings.ReplaceAll(text, name, real)
 	}
@@ -106,6 +155,9 @@ func (s *scenario) audit() string {
 		}
 		if err := json.Unmarshal([]byte(line), &refused); err != nil {
 			s.t.Fatal(err)
+		}
+		if refused.Rule == "self" && s.names.alike {
+			continue // not every network tells the bot what it said itself
 		}
 		lines = append(lines, strings.TrimSpace(fmt.Sprintf("turned away by %s: %s of %s in %s %s", refused.Rule, refused.Kind, refused.From, refused.Place, refused.Message)))
 	}

@@ -38,22 +38,25 @@ func (j *jobs) running() int {
 func (s *scenario) do(sc *scene) (outcome string) {
 	s.t.Helper()
 	switch sc.verb {
-	case "network":
+	case "town", "network":
 	case "says":
-		return s.says(sc)
+		return s.happens(s.deed(sc))
 	case "repeat":
-		return s.hear(s.last)
+		return s.happens(deed{verb: "repeats", of: s.last})
 	case "go":
 		s.bot.until(sc.rest+" is held", func() bool { return s.cast.held(sc.rest) })
 		s.cast.release(sc.rest)
 	case "restart", "crash":
 		s.again(sc.verb == "crash")
-	case "refuses":
+	case "refuses", "limits", "loses":
 		times, err := strconv.Atoi(sc.rest)
 		if err != nil {
 			s.t.Fatalf("line %d: %v", sc.line, err)
 		}
-		s.wire.refuse(times)
+		s.lets(deed{verb: sc.verb, times: times})
+	case "drops":
+		s.lets(deed{verb: sc.verb})
+		s.adrift = true
 	case "memory":
 		s.memory(sc)
 	case "reminder":
@@ -68,24 +71,15 @@ func (s *scenario) do(sc *scene) (outcome string) {
 	return ""
 }
 
-// says is «WHO in PLACE [aside] [bot] [album A] [file NAME]… [to M] [edits M|recalls M]: WORDS».
-func (s *scenario) says(sc *scene) string {
+// deed is «WHO in PLACE [HOW]…: WORDS», as README.md lists what HOW can be.
+func (s *scenario) deed(sc *scene) deed {
 	s.t.Helper()
-	place := s.net.place(sc.where)
-	ev := chat.Event{At: time.Now(), Place: place, From: chat.Person{Platform: s.net.name, ID: sc.who, Name: strings.ToUpper(sc.who[:1]) + sc.who[1:]},
-		Addressed: true}
-	said := chat.Said{Text: strings.ReplaceAll(s.names.show(sc.rest), `\n`, "\n")}
+	d := deed{verb: "says", who: sc.who, place: sc.where, words: strings.ReplaceAll(s.names.show(sc.rest), `\n`, "\n")}
+	flags := map[string]*bool{"aside": &d.aside, "bot": &d.bot, "program": &d.program}
 	for how := sc.how; len(how) > 0; how = how[1:] {
 		word := how[0]
-		switch word {
-		case "aside":
-			ev.Addressed = false
-			continue
-		case "bot":
-			ev.From.Bot = true
-			continue
-		case "program":
-			ev.ByProgram = true
+		if flag := flags[word]; flag != nil {
+			*flag = true
 			continue
 		}
 		if len(how) < 2 {
@@ -94,65 +88,71 @@ func (s *scenario) says(sc *scene) string {
 		how = how[1:]
 		switch word {
 		case "album":
-			said.Album = how[0]
+			d.album = how[0]
+		case "sticker":
+			d.sticker = how[0]
+		case "for":
+			d.audience = how[0]
 		case "file":
-			said.Attachments = append(said.Attachments, chat.Attachment{ID: how[0], Name: how[0], MIME: mimeOf(how[0]), URL: "http://127.0.0.1:1/" + how[0]})
+			d.files = append(d.files, how[0])
 		case "to":
-			said.ReplyTo = chat.MessageID(how[0])
+			d.to = s.message(how[0])
 		case "edits", "recalls":
-			return s.amends(sc, word, chat.MessageID(how[0]))
+			d.verb, d.of = word, s.message(how[0])
 		default:
 			s.t.Fatalf("line %d: nobody knows what %q means", sc.line, word)
 		}
 	}
-	ev.Body = said
-	ev.Message = s.net.hears(place.ID, chat.Message{From: ev.From, Text: said.Text, At: ev.At, ReplyTo: said.ReplyTo, Attachments: said.Attachments, Addressed: ev.Addressed})
-	ev.ID = chat.NewEventID("us", place, chat.KindSaid, string(ev.Message), "")
-	s.said[ev.Message] = ev
-	return s.hear(ev)
+	return d
 }
 
-func mimeOf(name string) string {
-	if ext := filepath.Ext(name); slices.Contains([]string{".png", ".gif", ".webp"}, ext) {
-		return "image/" + ext[1:]
-	}
-	return "application/octet-stream"
-}
-
-// amends is an edit or a recall of a message.
-func (s *scenario) amends(sc *scene, word string, of chat.MessageID) string {
+// message is the id of a message by its name.
+func (s *scenario) message(name string) chat.MessageID {
 	s.t.Helper()
-	ev, ok := s.said[of]
-	if !ok {
-		s.t.Fatalf("line %d: nobody said %s", sc.line, of)
+	id := s.names.show("{" + name + "}")
+	if strings.HasPrefix(id, "{") {
+		s.t.Fatalf("nobody said %s", name)
 	}
-	ev.At = time.Now()
-	ev.Body = chat.Edited{Of: of, Text: sc.rest}
-	if word == "recalls" {
-		ev.Body = chat.Recalled{Of: of}
-	}
-	s.net.changes(of, sc.rest, word == "recalls")
-	ev.ID = chat.NewEventID("us", ev.Place, ev.Body.Kind(), string(of), fmt.Sprint("line ", sc.line))
-	return s.hear(ev)
+	return chat.MessageID(id)
 }
 
-func (s *scenario) hear(ev chat.Event) string {
+// happens lets something be said, waits until the bot has heard it, and returns what became of it.
+func (s *scenario) happens(d deed) string {
 	s.t.Helper()
-	s.last = ev
-	s.wire.network.mu.Lock()
-	hear := s.wire.network.hear
-	s.wire.network.mu.Unlock()
-	if outcome := hear(s.t.Context(), ev); outcome != chat.Accepted {
-		return outcome.String()
+	since, _ := s.wire.came()
+	s.last = s.lets(d)
+	if s.last != d.of {
+		s.came++
+		s.names.call(string(s.last), fmt.Sprint("m", s.came))
 	}
-	return ""
+	s.hears()
+	return s.wire.became(d, s.last, since)
+}
+
+// lets lets a deed happen.
+func (s *scenario) lets(d deed) chat.MessageID {
+	s.t.Helper()
+	of, err := s.net.does(d)
+	if err != nil {
+		s.t.Fatalf("%s: %v", d.verb, err)
+	}
+	return of
+}
+
+// hears waits until the bot has heard everything up to now.
+func (s *scenario) hears() {
+	s.t.Helper()
+	s.adrift = false
+	_, before := s.wire.came()
+	s.lets(deed{verb: "pulses"})
+	s.bot.until("the bot has heard all that was said", func() bool { _, n := s.wire.came(); return n > before })
 }
 
 // due lets a job of the clock run, which the story may hold.
 func (s *scenario) due(sc *scene) string {
 	h := s.bot.Host
-	run := map[string]func(context.Context, time.Time) error{"reminders": h.remindAll, "post": h.postIn(s.net.name),
-		"lurk": h.lurkIn(s.net.name), "research": h.researchOnce, "tidy": h.tidyAll}[sc.verb]
+	run := map[string]func(context.Context, time.Time) error{"reminders": h.remindAll, "post": h.postIn(s.net.name()),
+		"lurk": h.lurkIn(s.net.name()), "research": h.researchOnce, "tidy": h.tidyAll}[sc.verb]
 	if run == nil {
 		s.t.Fatalf("line %d: nobody knows the job %q", sc.line, sc.verb)
 	}
@@ -204,11 +204,11 @@ func (s *scenario) memory(sc *scene) {
 	if slices.Contains(how, "high") {
 		draft.Importance = memory.High
 	}
-	m, err := s.bot.memory.Save(s.t.Context(), chat.Person{Platform: s.net.name, ID: how[1]}, how[2] == "private", draft)
+	m, err := s.bot.memory.Save(s.t.Context(), chat.Person{Platform: s.net.name(), ID: s.net.id("@" + how[1])}, how[2] == "private", draft)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.names.name("memory", m.ID)
+	s.names.memory(m.ID)
 }
 
 // admit lets in every note that waits for the owner.
@@ -229,12 +229,12 @@ func (s *scenario) admit() {
 func (s *scenario) reminder(sc *scene) {
 	s.t.Helper()
 	head, words, _ := strings.Cut(sc.rest, ": ")
-	who := strings.TrimPrefix(head, "of ")
-	home, err := s.bot.folders.Home(s.net.name, who)
+	who := s.net.id("@" + strings.TrimPrefix(head, "of "))
+	home, err := s.bot.folders.Home(s.net.name(), who)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(home, "reminders.jsonl"), fmt.Appendf(nil,
 			`{"type":"reminder","id":"rem_1_a","createdAt":"2026-01-01T00:00:00.000Z","scheduledAt":"2026-01-02T00:00:00.000Z","message":%q,"platform":%q,"userId":%q,"enabled":true}`+"\n",
-			words, s.net.name, who), 0o600)
+			words, s.net.name(), who), 0o600)
 	}
 	if err != nil {
 		s.t.Fatal(err)
@@ -246,7 +246,7 @@ func (s *scenario) write(sc *scene) {
 	s.t.Helper()
 	head, words, _ := strings.Cut(sc.rest, ": ")
 	who, path, _ := strings.Cut(head, " ")
-	home, err := s.bot.folders.Home(s.net.name, who)
+	home, err := s.bot.folders.Home(s.net.name(), s.net.id("@"+who))
 	if err == nil {
 		path = filepath.Join(home, "work", path)
 		err = os.MkdirAll(filepath.Dir(path), 0o700)

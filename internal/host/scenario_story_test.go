@@ -25,8 +25,9 @@ type scene struct {
 type play [][]string
 
 // deeds are the first words of lines about no person.
-var deeds = map[string]bool{"network": true, "repeat": true, "reminders": true, "post": true, "lurk": true, "research": true,
-	"tidy": true, "go": true, "restart": true, "crash": true, "memory": true, "reminder": true, "write": true, "admit": true, "refuses": true}
+var deeds = map[string]bool{"town": true, "network": true, "repeat": true, "reminders": true, "post": true, "lurk": true, "research": true,
+	"tidy": true, "go": true, "restart": true, "crash": true, "memory": true, "reminder": true, "write": true, "admit": true,
+	"refuses": true, "limits": true, "loses": true, "drops": true}
 
 // readStory reads the section story.
 func readStory(text string) (all []*scene, err error) {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,9 +37,34 @@ func playFile(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newScenario(t, readArchive(string(text)))
+	file := readArchive(string(text))
+	story, err := readStory(file.section("story"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := networks(story[0])
+	if len(all) == 1 {
+		playOn(t, all[0], file, path)
+		return
+	}
+	for i, network := range all {
+		network.alike = true
+		t.Run(network.name, func(t *testing.T) {
+			if i > 0 && *update {
+				t.Skip("what is written is what the first network saw")
+			}
+			t.Parallel()
+			playOn(t, network, file, path)
+		})
+	}
+}
+
+// playOn plays a story on a network.
+func playOn(t *testing.T, network on, file archive, path string) {
+	t.Helper()
+	s := newScenario(t, network, file)
 	s.play()
-	if got := s.archive().String(); got != string(text) {
+	if got := s.archive().String(); got != file.String() {
 		if !*update {
 			t.Fatalf("it went otherwise than written; got:\n%s\nlog:\n%s", got, s.bot.log)
 		}
@@ -55,25 +81,27 @@ type scenario struct {
 	story  []*scene
 	bot    *rig
 	home   string
-	net    *town
+	net    world
 	wire   *wire
 	site   *httptest.Server // serves the sections site/…
 	cast   *cast
 	names  *names
 	jobs   jobs
-	said   map[chat.MessageID]chat.Event
-	last   chat.Event
-	shown  int    // how much of what reached the network stands in the story
-	record string // the audit, at the end
+	last   chat.MessageID // what was said, edited or taken back last
+	came   int            // how many messages people said
+	adrift bool           // the connection broke, and nobody spoke since
+	shown  int            // how much of what reached the network stands in the story
+	record string         // the audit, at the end
 }
 
-func newScenario(t *testing.T, file archive) *scenario {
-	s := &scenario{t: t, file: file, said: map[chat.MessageID]chat.Event{}, names: newNames()}
+func newScenario(t *testing.T, network on, file archive) *scenario {
+	s := &scenario{t: t, file: file}
 	story, err := readStory(s.file.section("story"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.story = story
+	s.opens(network)
 	var plays []play
 	for _, scene := range s.story {
 		plays = append(plays, scene.plays...)
@@ -82,10 +110,6 @@ func newScenario(t *testing.T, file archive) *scenario {
 	s.home = filepath.Join(t.TempDir(), "bot")
 	s.site = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.site.Close)
-	s.net = newTown("net")
-	if first := s.story[0]; first.verb == "network" {
-		s.net.name = first.rest
-	}
 	s.open()
 	return s
 }
@@ -93,17 +117,23 @@ func newScenario(t *testing.T, file archive) *scenario {
 // open starts the bot, in the place of one that has ended.
 func (s *scenario) open() {
 	s.t.Helper()
-	s.bot = liveWith(s.t, s.home, s.configure, func(o *Options) {
-		s.wire = &wire{town: s.net, network: o.Network.(*network)}
-		o.Network, o.Agent, o.Tools = s.wire, s.cast, s.cast.tools()
+	s.bot = begin(s.t, s.home, s.configure, func(o *Options) {
+		s.net.join(o)
+		o.Between, o.Agent, o.Tools = s.between, s.cast, s.cast.tools()
 	})
+	s.bot.until("the bot is on the network", func() bool { return s.bot.connected(s.net.name()) })
+	s.hears()
 }
+
+// theirs are the places of a configuration where an id of the network's stands: {{@ann}}, {{#hall}}.
+var theirs = regexp.MustCompile(`\{\{[@#][^{}]+\}\}`)
 
 // configure is the section config over what suits a test: everybody is heard, everything is recorded, and ports and
 // times are those of tests, where the section does not say otherwise.
 func (s *scenario) configure(c *config.Config) {
 	s.t.Helper()
 	text := strings.ReplaceAll(s.file.section("config"), "{{site}}", s.site.URL)
+	text = theirs.ReplaceAllStringFunc(text, func(of string) string { return s.net.id(strings.Trim(of, "{}")) })
 	file := filepath.Join(s.t.TempDir(), "config.yaml")
 	if err := os.WriteFile(file, []byte("version: 1\n"+text), 0o600); err != nil {
 		s.t.Fatal(err)
@@ -153,7 +183,7 @@ func (s *scenario) play() {
 
 // news is what reached the network since it was asked last.
 func (s *scenario) news() []string {
-	all := s.net.all()
+	all := s.net.reached()
 	fresh := all[s.shown:]
 	s.shown = len(all)
 	return fresh
@@ -165,13 +195,16 @@ func (s *scenario) settle(scene *scene, before int) {
 	s.t.Helper()
 	quiet := func() bool { return s.quiet(scene.waits) }
 	s.bot.until(fmt.Sprintf("all is quiet after line %d", scene.line), quiet)
+	if !s.adrift {
+		defer s.hears() // what the bot said comes back to it on some networks
+	}
 	if *update {
 		return
 	}
 	came := func() bool {
 		told := strings.Join(s.cast.told()[before:], "\n")
 		unmet := func(words string) bool { return !strings.Contains(told, words) }
-		return len(s.net.all()) >= s.shown+len(scene.wanted) && (!slices.ContainsFunc(scene.told, unmet) || s.rehearses())
+		return len(s.net.reached()) >= s.shown+len(scene.wanted) && (!slices.ContainsFunc(scene.told, unmet) || s.rehearses())
 	}
 	for end := time.Now().Add(10 * time.Second); !came() && time.Now().Before(end); time.Sleep(time.Millisecond) {
 	}

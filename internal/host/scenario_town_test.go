@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,71 +15,53 @@ import (
 	"familiar/internal/platform"
 )
 
-// town is the network of a story: it knows its people, keeps what was said, and writes down what reached it.
+// town is a network that is made up: it knows its people, keeps what was said, and writes down what reached it.
 type town struct {
-	name string
+	called string
 
 	mu       sync.Mutex
+	hear     chat.Hear // of the bot that is connected
 	lines    []string
 	messages []chat.Message // of all places, as places has them
 	places   []string
+	said     map[chat.MessageID]chat.Event
+	last     chat.Event
 	posted   int
 	came     int
+	amended  int
+	faults   map[string]int // how often what happens next fails, by the verbs of deeds
 }
 
-func newTown(name string) *town { return &town{name: name} }
+var (
+	_ world   = (*town)(nil)
+	_ adapter = (*town)(nil)
+)
 
-// wire is the connection of one run of the bot.
-type wire struct {
-	*town
-	*network
-
-	mu  sync.Mutex
-	cut bool // the bot was killed: whatever it says now is not heard
-
-	refuses int // so many times nothing is taken
+func newTown(name string) *town {
+	return &town{called: name, said: map[chat.MessageID]chat.Event{}, faults: map[string]int{}}
 }
 
-func (w *wire) Name() string      { return w.name }
-func (w *wire) Self() chat.Person { return w.self() }
-func (w *wire) Do(_ context.Context, a chat.Action) (chat.Receipt, error) {
+func (w *town) name() string      { return w.called }
+func (w *town) Name() string      { return w.called }
+func (w *town) join(o *Options)   { o.Network = w }
+func (*town) id(of string) string { return of[1:] }
+
+func (w *town) Run(ctx context.Context, hear chat.Hear, up func()) error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.cut {
-		return chat.Receipt{}, errDead
-	}
-	if w.refuses > 0 {
-		w.refuses--
-		return chat.Receipt{}, errRefused
-	}
-	return w.do(a)
+	w.hear = hear
+	w.mu.Unlock()
+	up()
+	<-ctx.Done()
+	return nil
 }
 
-// errDead is what a bot that was killed would be told if it still lived.
-var errDead = errors.New("nobody is there any more")
+func (w *town) Self() chat.Person { return chat.Person{Platform: w.called, ID: "bot", Us: true} }
 
-// errRefused is what the network says when it takes something neither now nor later.
-var errRefused = errors.New("the network does not take this")
-
-func (w *wire) refuse(times int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.refuses = times
-}
-
-func (w *wire) kill() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.cut = true
-}
-
-func (w *town) self() chat.Person { return chat.Person{Platform: w.name, ID: "bot", Us: true} }
-
-func (w *wire) Abilities() chat.Abilities {
+func (*town) Abilities() chat.Abilities {
 	return chat.Abilities{React: true, Edit: true, Files: true, Chains: true, MaxFiles: 10, MaxFileBytes: 1 << 20}
 }
 
-func (w *town) Emojis(context.Context, chat.Place) ([]chat.Emoji, error) {
+func (*town) Emojis(context.Context, chat.Place) ([]chat.Emoji, error) {
 	return []chat.Emoji{{Text: ":fern:", Reaction: ":fern:"}}, nil
 }
 
@@ -90,7 +75,7 @@ func (w *town) Direct(_ context.Context, p chat.Person) (chat.Place, error) {
 
 // place is a place by its id: what begins with dm is direct.
 func (w *town) place(id string) chat.Place {
-	p := chat.Place{Platform: w.name, ID: id, Kind: chat.Group, Guild: "g"}
+	p := chat.Place{Platform: w.called, ID: id, Kind: chat.Group, Guild: "g"}
 	if strings.HasPrefix(id, "dm") {
 		p.Kind, p.Guild = chat.Direct, ""
 	}
@@ -111,38 +96,134 @@ func (w *town) Before(_ context.Context, place chat.Place, before chat.MessageID
 	return found[max(0, len(found)-limit):], nil
 }
 
-func (w *town) Search(context.Context, chat.Place, string, int) ([]chat.Message, error) {
+func (*town) Search(context.Context, chat.Place, string, int) ([]chat.Message, error) {
 	return nil, platform.ErrUnsupported
 }
 
-// hears keeps a message of somebody, and gives it an id.
-func (w *town) hears(place string, m chat.Message) chat.MessageID {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.came++
-	m.ID = chat.MessageID(fmt.Sprint("m", w.came))
-	w.messages, w.places = append(w.messages, m), append(w.places, place)
-	return m.ID
+func (*town) Fetch(context.Context, chat.Attachment) (io.ReadCloser, error) {
+	return nil, platform.ErrUnsupported
 }
 
-// changes edits a message that is kept, or takes it away.
-func (w *town) changes(id chat.MessageID, text string, gone bool) {
+func (w *town) does(d deed) (chat.MessageID, error) {
+	switch d.verb {
+	case "says":
+		return w.says(d)
+	case "edits", "recalls":
+		return w.amends(d)
+	case "repeats":
+		return w.last.Message, w.tell(w.last)
+	case "refuses", "limits", "loses":
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.faults[d.verb] = d.times
+		return "", nil
+	case "pulses":
+		return "", w.tell(chat.Event{From: chat.Person{Platform: w.called, ID: pulse}})
+	}
+	return "", errNoSuch
+}
+
+// tell lets the bot hear an event.
+func (w *town) tell(ev chat.Event) error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
+	hear := w.hear
+	w.mu.Unlock()
+	hear(context.Background(), ev)
+	return nil
+}
+
+func (w *town) says(d deed) (chat.MessageID, error) {
+	if d.sticker != "" || d.audience != "" {
+		return "", errNoSuch
+	}
+	ev := chat.Event{At: time.Now(), Place: w.place(d.place), From: chat.Person{Platform: w.called, ID: d.who, Name: titled(d.who), Bot: d.bot},
+		Addressed: !d.aside, ByProgram: d.program}
+	said := chat.Said{Text: d.words, Album: d.album, ReplyTo: d.to}
+	for _, f := range d.files {
+		said.Attachments = append(said.Attachments, chat.Attachment{ID: f, Name: f, MIME: mimeOf(f), URL: "http://127.0.0.1:1/" + f})
+	}
+	ev.Body = said
+	w.mu.Lock()
+	w.came++
+	ev.Message = chat.MessageID(fmt.Sprint("m", w.came))
+	w.messages = append(w.messages, chat.Message{ID: ev.Message, From: ev.From, Text: d.words, At: ev.At, ReplyTo: said.ReplyTo,
+		Attachments: said.Attachments, Addressed: ev.Addressed})
+	w.places = append(w.places, d.place)
+	ev.ID = chat.NewEventID("us", ev.Place, chat.KindSaid, string(ev.Message), "")
+	w.said[ev.Message], w.last = ev, ev
+	w.mu.Unlock()
+	return ev.Message, w.tell(ev)
+}
+
+func titled(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+
+func mimeOf(name string) string {
+	if ext := filepath.Ext(name); slices.Contains([]string{".png", ".gif", ".webp"}, ext) {
+		return "image/" + ext[1:]
+	}
+	return "application/octet-stream"
+}
+
+// amends is an edit or a recall of a message.
+func (w *town) amends(d deed) (chat.MessageID, error) {
+	ev, ok := w.said[d.of]
+	if !ok {
+		return "", fmt.Errorf("nobody said %s", d.of)
+	}
+	ev.At = time.Now()
+	ev.Body = chat.Edited{Of: d.of, Text: d.words}
+	if d.verb == "recalls" {
+		ev.Body = chat.Recalled{Of: d.of}
+	}
+	w.mu.Lock()
+	w.amended++
 	for i := range w.messages {
-		if w.messages[i].ID != id {
-			continue
-		}
-		w.messages[i].Text = text
-		if gone {
-			w.places[i] = ""
+		if w.messages[i].ID == d.of {
+			w.messages[i].Text = d.words
+			if d.verb == "recalls" {
+				w.places[i] = ""
+			}
 		}
 	}
+	ev.ID = chat.NewEventID("us", ev.Place, ev.Body.Kind(), string(d.of), fmt.Sprint(w.amended))
+	w.last = ev
+	w.mu.Unlock()
+	return d.of, w.tell(ev)
 }
 
-func (w *town) do(a chat.Action) (chat.Receipt, error) {
+// What a network says that does not take something.
+var (
+	errRefused = errors.New("the network does not take this")
+	errLater   = platform.Temporary{Err: errors.New("the network is busy")}
+	errLost    = platform.Uncertain{Err: errors.New("the network went away while it answered")}
+)
+
+// meets reports whether a fault comes now.
+func (w *town) meets(fault string) bool {
+	if w.faults[fault] == 0 {
+		return false
+	}
+	w.faults[fault]--
+	return true
+}
+
+func (w *town) Do(_ context.Context, a chat.Action) (chat.Receipt, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	switch {
+	case w.meets("refuses"):
+		return chat.Receipt{}, errRefused
+	case w.meets("limits"):
+		return chat.Receipt{}, errLater
+	}
+	done, err := w.take(a)
+	if err == nil && w.meets("loses") {
+		return chat.Receipt{}, errLost
+	}
+	return done, err
+}
+
+func (w *town) take(a chat.Action) (chat.Receipt, error) {
 	where := a.Where().ID
 	switch a := a.(type) {
 	case chat.Say:
@@ -176,7 +257,7 @@ func (w *town) do(a chat.Action) (chat.Receipt, error) {
 // post takes a message of the bot's.
 func (w *town) post(where string, to chat.MessageID, text string) (chat.Receipt, error) {
 	w.posted++
-	m := chat.Message{ID: chat.MessageID(fmt.Sprint("b", w.posted)), From: w.self(), Text: text, At: time.Now(), ReplyTo: to}
+	m := chat.Message{ID: chat.MessageID(fmt.Sprint("b", w.posted)), From: w.Self(), Text: text, At: time.Now(), ReplyTo: to}
 	w.messages, w.places = append(w.messages, m), append(w.places, where)
 	answers := ""
 	if to != "" {
@@ -190,7 +271,7 @@ func (w *town) write(format string, args ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, args...))
 }
 
-func (w *town) all() []string {
+func (w *town) reached() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]string(nil), w.lines...)
