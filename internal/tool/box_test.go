@@ -6,7 +6,9 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"familiar/internal/chat"
@@ -123,22 +125,57 @@ func TestASeatWorksForOneTurnAtATime(t *testing.T) {
 	}
 }
 
+// The end of a turn ends its calls, and comes when they have ended, whatever they still had to do.
 func TestTheEndOfATurnEndsItsCalls(t *testing.T) {
-	in := make(chan struct{})
-	slow := New(Tool{Name: "slow"}, func(ctx context.Context, _ chat.Turn, _ struct{}) (int, error) {
-		close(in)
-		<-ctx.Done()
-		return 0, context.Cause(ctx)
+	synctest.Test(t, func(t *testing.T) {
+		var done atomic.Int32
+		slow := New(Tool{Name: "slow"}, func(ctx context.Context, _ chat.Turn, _ struct{}) (int, error) {
+			<-ctx.Done()
+			time.Sleep(time.Minute)
+			done.Add(1)
+			return 0, context.Cause(ctx)
+		})
+		seat := NewBox(nil, slow).Seat("s", []string{"slow"}, nil)
+		seat.Begin(t.Context(), turn(chat.Owner))
+		ended := make(chan error, 2)
+		for range 2 {
+			go func() { _, err := seat.Call(t.Context(), "slow", nil); ended <- err }()
+		}
+		synctest.Wait()
+		seat.End()
+		if done.Load() != 2 {
+			t.Fatal("the turn ended before its calls")
+		}
+		if err := errors.Join(<-ended, <-ended); !errors.Is(err, ErrNoTurn) {
+			t.Fatal(err)
+		}
 	})
-	seat := NewBox(nil, slow).Seat("s", []string{"slow"}, nil)
-	seat.Begin(t.Context(), turn(chat.Owner))
-	ended := make(chan error)
-	go func() { _, err := seat.Call(t.Context(), "slow", nil); ended <- err }()
-	<-in
-	seat.End()
-	if err := <-ended; !errors.Is(err, ErrNoTurn) {
-		t.Fatal(err)
-	}
+}
+
+// A turn settles when no call runs any more, or its time is over.
+func TestATurnSettles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := New(Tool{Name: "slow"}, func(context.Context, chat.Turn, struct{}) (int, error) { time.Sleep(time.Minute); return 1, nil })
+		seat := NewBox(nil, slow).Seat("s", []string{"slow"}, nil)
+		seat.Settle(t.Context()) // no turn runs
+		seat.Begin(t.Context(), turn(chat.Owner))
+		began := time.Now()
+		settled := func(ctx context.Context) time.Duration { seat.Settle(ctx); return time.Since(began) }
+		if took := settled(t.Context()); took != 0 {
+			t.Errorf("without a call: %v", took)
+		}
+		go func() { _, _ = seat.Call(t.Context(), "slow", nil) }()
+		synctest.Wait()
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if took := settled(short); took != time.Second {
+			t.Errorf("with little time: %v", took)
+		}
+		if took := settled(t.Context()); took != time.Minute {
+			t.Errorf("with time enough: %v", took)
+		}
+		seat.End()
+	})
 }
 
 // A turn that was stopped is over for its tools at once, however long its agent takes to notice: nobody hears from

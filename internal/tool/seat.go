@@ -30,11 +30,18 @@ type Seat struct {
 	names   map[string]bool
 	looping func(tool string)
 
-	mu       sync.Mutex
-	turn     *chat.Turn
-	ended    context.Context
+	mu   sync.Mutex
+	turn *running // nil while none runs
+}
+
+// running is the turn that calls count for. The seat's mutex guards what changes.
+type running struct {
+	turn     chat.Turn
+	ctx      context.Context
 	end      context.CancelCauseFunc
 	attempts map[string]int
+	calls    int           // that run now
+	rest     chan struct{} // closed while none does
 }
 
 // NewSession mints a session id.
@@ -70,38 +77,63 @@ func (s *Seat) Tools() []Tool {
 
 // Begin makes t the turn that calls count for, until End, or until ctx, which is the turn's, ends.
 func (s *Seat) Begin(ctx context.Context, t chat.Turn) {
+	s.End()
+	now := &running{turn: t, attempts: map[string]int{}, rest: make(chan struct{})}
+	now.ctx, now.end = context.WithCancelCause(ctx)
+	close(now.rest)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.end != nil {
-		s.end(ErrNoTurn)
-	}
-	s.ended, s.end = context.WithCancelCause(ctx)
-	s.turn, s.attempts = &t, map[string]int{}
+	s.turn = now
 }
 
-// End refuses calls from now on, and ends those that run.
+// End refuses calls from now on, ends those that run, and returns when they have ended: whatever the turn did is done
+// then.
 func (s *Seat) End() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.end != nil {
-		s.end(ErrNoTurn)
+	now := s.turn
+	s.turn = nil
+	s.mu.Unlock()
+	if now != nil {
+		now.end(ErrNoTurn)
+		<-s.rest(now)
 	}
-	s.turn, s.end = nil, nil
+}
+
+// Settle waits until no call runs, or ctx ends: an agent may end its turn without waiting for what it began.
+func (s *Seat) Settle(ctx context.Context) {
+	s.mu.Lock()
+	now := s.turn
+	s.mu.Unlock()
+	if now == nil {
+		return
+	}
+	select {
+	case <-s.rest(now):
+	case <-ctx.Done():
+	}
+}
+
+// rest is closed when no call of a turn runs.
+func (s *Seat) rest(now *running) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return now.rest
 }
 
 // Call runs a tool for the present turn.
 func (s *Seat) Call(ctx context.Context, name string, args json.RawMessage) (Result, error) {
-	turn, ended, looped, err := s.enter(name)
+	now, looped, err := s.enter(name)
 	if err != nil {
 		return Result{}, err
 	}
+	defer s.leave(now)
 	if looped {
 		defer afterAnswer(ctx, func() { s.looping(name) })
 	}
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, seated{}, s.session))
 	defer cancel(nil)
-	defer context.AfterFunc(ended, func() { cancel(ErrNoTurn) })()
-	return s.box.Call(ctx, turn, name, args)
+	defer context.AfterFunc(now.ctx, func() { cancel(ErrNoTurn) })()
+	return s.box.Call(ctx, now.turn, name, args)
 }
 
 // seated is the context key of the session that a call comes from.
@@ -113,17 +145,29 @@ func SessionOf(ctx context.Context) string {
 	return session
 }
 
-// enter counts the attempt and returns the turn that it belongs to.
-func (s *Seat) enter(name string) (turn chat.Turn, ended context.Context, looped bool, err error) {
+// enter counts the attempt, and returns the turn that it belongs to, which waits for leave.
+func (s *Seat) enter(name string) (now *running, looped bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn == nil || s.ended.Err() != nil {
-		return chat.Turn{}, nil, false, ErrNoTurn
+	if now = s.turn; now == nil || now.ctx.Err() != nil {
+		return nil, false, ErrNoTurn
 	}
 	if !s.names[name] {
-		return chat.Turn{}, nil, false, Fault{404, fmt.Sprintf("there is no tool %q here", name)}
+		return nil, false, Fault{404, fmt.Sprintf("there is no tool %q here", name)}
 	}
-	s.attempts[name]++
+	if now.calls++; now.calls == 1 {
+		now.rest = make(chan struct{})
+	}
+	now.attempts[name]++
 	t, _ := s.box.Find(name)
-	return *s.turn, s.ended, t.Attempts > 0 && s.attempts[name] > t.Attempts, nil
+	return now, t.Attempts > 0 && now.attempts[name] > t.Attempts, nil
+}
+
+// leave notes that a call has ended.
+func (s *Seat) leave(now *running) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.calls--; now.calls == 0 {
+		close(now.rest)
+	}
 }

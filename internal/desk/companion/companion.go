@@ -103,7 +103,7 @@ func (d *Desk) Attend(ctx context.Context, t chat.Turn) (res desk.Result, err er
 	if errors.Is(err, ErrNothing) {
 		return res, nil
 	}
-	if res.Replied = s.answered(); res.Replied && err != nil {
+	if res.Replied && err != nil {
 		d.deps.Log.Info("the turn went wrong after it had answered", chat.KeyTurn, t.ID, chat.KeyErr, err)
 		err = nil
 	}

@@ -45,25 +45,35 @@ func (d *Desk) session(t chat.Turn) string {
 	return tool.NewSession(d.deps.Now())
 }
 
-// run opens the agent's session, prompts it, and once more when it ended its turn without a word.
+// run is the turn from its first word to its verdict, which is given when nothing of it runs any more.
 func (s *sitting) run(ctx context.Context) (_ desk.Result, err error) {
-	s.seat.Begin(ctx, s.turn)
-	defer s.seat.End()
 	if s.kind.notes {
 		if s.book, err = s.deps.Notes(ctx, s.turn, s.seat.Session()); err != nil {
 			return s.res, err
 		}
 		defer func() { s.book.Close(err) }()
 	}
+	stop, err := s.think(ctx)
+	s.res.Replied = s.answered()
+	if err != nil || s.request.Can.Rehearses {
+		return s.res, err
+	}
+	return s.res, s.verdict(stop)
+}
+
+// think opens the agent's session, prompts it, and once more when it ended its turn without a word.
+func (s *sitting) think(ctx context.Context) (stop agent.StopReason, err error) {
+	s.seat.Begin(ctx, s.turn)
+	defer s.seat.End()
 	errand, err := s.errand(ctx)
 	if err != nil {
-		return s.res, err
+		return "", err
 	}
 	began := s.deps.Now()
 	session, err := s.deps.Agent.Open(ctx, s.opening())
 	s.connected(began, err)
 	if err != nil {
-		return s.res, err // the agent says what it was doing
+		return "", err // the agent says what it was doing
 	}
 	defer func() {
 		if err := session.Close(); err != nil {
@@ -74,20 +84,14 @@ func (s *sitting) run(ctx context.Context) (_ desk.Result, err error) {
 	defer s.talks.join(s, session)()
 	brief, err := s.brief(ctx, errand)
 	if err != nil {
-		return s.res, fmt.Errorf("brief the agent: %w", err)
+		return "", fmt.Errorf("brief the agent: %w", err)
 	}
 	s.briefed(brief)
-	stop, err := s.prompt(ctx, session, brief.Blocks)
-	if err == nil && s.request.Can.Rehearses {
-		return s.res, nil
-	}
-	if err == nil && stop == agent.EndTurn && !s.done() {
+	stop, err = s.prompt(ctx, session, brief.Blocks)
+	if err == nil && stop == agent.EndTurn && !s.request.Can.Rehearses && !s.done() {
 		stop, err = s.again(ctx, session)
 	}
-	if err == nil && (s.answered() || stop == agent.EndTurn && !s.kind.answers) {
-		return s.res, nil
-	}
-	return s.res, verdict(stop, err)
+	return stop, err
 }
 
 // errand is what the session is told where no message began it; nil where one did.
@@ -132,10 +136,13 @@ func (s *sitting) again(ctx context.Context, session agent.Session) (agent.StopR
 	return s.prompt(ctx, session, blocks)
 }
 
-// prompt runs one prompt to its end.
+// prompt runs one prompt to its end, and to that of the calls that the agent began in it.
 func (s *sitting) prompt(ctx context.Context, session agent.Session, blocks []agent.Block) (agent.StopReason, error) {
 	s.prompted(blocks)
 	got, err := session.Prompt(ctx, s.turn, blocks, s.watch)
+	if err == nil {
+		s.seat.Settle(ctx)
+	}
 	s.res.Stop, s.res.Tools = got.Stop, len(s.watch.calls)
 	s.res.Usage.Input += got.Usage.Input
 	s.res.Usage.Output += got.Usage.Output
@@ -159,11 +166,11 @@ func (s *sitting) done() bool {
 // answered reports whether the person has seen anything.
 func (s *sitting) answered() bool { return s.deps.Deeds(s.turn).Any() }
 
-// verdict says what a turn without an answer came to; where there was an answer nobody asks.
-func verdict(stop agent.StopReason, err error) error {
+// verdict says what a turn came to whose agent answered its prompts.
+func (s *sitting) verdict(stop agent.StopReason) error {
 	switch {
-	case err != nil:
-		return err
+	case s.res.Replied, stop == agent.EndTurn && !s.kind.answers:
+		return nil
 	case stop == agent.EndTurn:
 		return errors.New("the agent ended its turn twice without a reply")
 	case stop == agent.Refusal:
