@@ -1,11 +1,8 @@
 package host
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"image"
-	"image/png"
 	"net/http"
 	"strings"
 	"testing"
@@ -198,16 +195,4 @@ func (w *misskeyWorld) shown(act misskeytest.Act) string {
 		body = append(body, *text)
 	}
 	return strings.Join(head, "") + ": " + strings.Join(body, " ")
-}
-
-// content is what a file of that name holds: a small picture, or its own name.
-func content(name string) []byte {
-	if !strings.HasSuffix(name, ".png") {
-		return []byte(name)
-	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {
-		panic(err) // into memory
-	}
-	return b.Bytes()
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -153,15 +151,6 @@ func (w *town) says(d deed) (chat.MessageID, error) {
 	w.said[ev.Message], w.last = ev, ev
 	w.mu.Unlock()
 	return ev.Message, w.tell(ev)
-}
-
-func titled(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
-
-func mimeOf(name string) string {
-	if ext := filepath.Ext(name); slices.Contains([]string{".png", ".gif", ".webp"}, ext) {
-		return "image/" + ext[1:]
-	}
-	return "application/octet-stream"
 }
 
 // amends is an edit or a recall of a message.

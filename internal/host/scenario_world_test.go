@@ -1,8 +1,13 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"image"
+	"image/png"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -177,4 +182,27 @@ func (w *wire) became(d deed, message chat.MessageID, since int) string {
 		return chat.Repeat.String()
 	}
 	return chat.Ignored.String()
+}
+
+// titled is the name that somebody shows.
+func titled(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+
+// mimeOf is what a network would say that a file of that name is.
+func mimeOf(name string) string {
+	if ext := filepath.Ext(name); slices.Contains([]string{".png", ".gif", ".webp"}, ext) {
+		return "image/" + ext[1:]
+	}
+	return "application/octet-stream"
+}
+
+// content is what a file of that name holds: a small picture, or its own name.
+func content(name string) []byte {
+	if !strings.HasSuffix(name, ".png") {
+		return []byte(name)
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {
+		panic(err) // into memory
+	}
+	return b.Bytes()
 }
