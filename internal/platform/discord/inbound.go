@@ -3,11 +3,8 @@ package discord
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
-
-	"github.com/disgoorg/disgo/rest"
 
 	"familiar/internal/chat"
 )
@@ -60,6 +57,9 @@ func (g *gateway) wrote(ctx context.Context, m message, edited bool) {
 	ev := g.event(m)
 	if ev.Addressed && !ev.From.Us && !ev.From.Bot {
 		g.lookUp(ctx, m.Stickers)
+		if m.unreadable() {
+			g.log.Warn("a message holds nothing that can be read here", "message", m.ID)
+		}
 	}
 	said := g.message(m)
 	kind, revision := chat.KindSaid, ""
@@ -161,30 +161,13 @@ func (d *Discord) message(m message) chat.Message {
 	if m.Type == typeReply {
 		out.ReplyTo = chat.MessageID(m.Reference.Message)
 	}
-	for _, a := range m.Attachments {
+	for _, a := range m.files() {
 		out.Attachments = append(out.Attachments, attached(a))
 	}
 	for _, r := range m.Reactions {
 		out.Reacted = out.Reacted || r.Me
 	}
 	return out
-}
-
-// words are the text without our own mention, and the stickers.
-func (d *Discord) words(m message) string {
-	text := m.Content
-	if us := d.account(); us != "" {
-		text = strings.NewReplacer("<@"+us+">", "", "<@!"+us+">", "").Replace(text)
-	}
-	text = strings.TrimSpace(text)
-	for _, s := range m.Stickers {
-		word := "[Sticker: " + s.Name + "]"
-		if tags := d.tagsOf(s); tags != "" {
-			word = fmt.Sprintf("[Sticker: %s (%s)]", s.Name, tags)
-		}
-		text = strings.TrimSpace(text + " " + word)
-	}
-	return text
 }
 
 func attached(a attachment) chat.Attachment {
@@ -196,42 +179,4 @@ func attached(a attachment) chat.Attachment {
 		out.Name = "unknown"
 	}
 	return out
-}
-
-// How stickers are looked up: a message waits no longer for the tags of one.
-const (
-	stickerTime  = 2 * time.Second
-	mostStickers = 1000
-)
-
-// tagsOf are the tags of a sticker, as far as they are known.
-func (d *Discord) tagsOf(s sticker) (tags string) {
-	if tags = s.Tags; tags == "" {
-		d.known.learn(func() { tags = d.known.tags[s.ID] })
-	}
-	return tags
-}
-
-// lookUp learns the tags of stickers: a message names only the sticker.
-func (d *Discord) lookUp(ctx context.Context, stickers []sticker) {
-	ctx, done := context.WithTimeout(ctx, stickerTime)
-	defer done()
-	for _, s := range stickers {
-		var have bool
-		d.known.learn(func() { _, have = d.known.tags[s.ID] })
-		if have || s.Tags != "" || !isID(s.ID) {
-			continue
-		}
-		found, err := get[sticker](ctx, d, at(rest.GetSticker, nil, s.ID))
-		if err != nil {
-			d.log.Debug("the tags of a sticker are not known", chat.KeyErr, err)
-			continue
-		}
-		d.known.learn(func() {
-			if len(d.known.tags) >= mostStickers {
-				clear(d.known.tags)
-			}
-			d.known.tags[s.ID] = found.Tags
-		})
-	}
 }

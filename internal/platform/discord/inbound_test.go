@@ -90,6 +90,19 @@ func TestWhoIsHeard(t *testing.T) {
 		{"a sticker alone", nil, func(r *rig) discordtest.Message {
 			return r.net.Post(r.net.Direct(r.ann), r.ann, discordtest.Post{Stickers: []discordtest.Sticker{{ID: "410000000000000999", Name: "gone"}}})
 		}, "[Sticker: gone]"},
+		{"what was forwarded", nil, func(r *rig) discordtest.Message {
+			first := r.net.Post(r.talk, r.ann, discordtest.Post{Text: "the kettle boils", Stickers: []discordtest.Sticker{{ID: "410000000000000999", Name: "steam"}}})
+			return r.net.Post(r.net.Direct(r.ann), r.ann, discordtest.Post{Forward: &first})
+		}, "[Forwarded: the kettle boils [Sticker: steam]]"},
+		{"a poll", nil, func(r *rig) discordtest.Message {
+			return r.net.Post(r.net.Direct(r.ann), r.ann, discordtest.Post{Text: "well?", Question: "Tea?", Answers: []string{"Green", "Black"}})
+		}, "well? [Poll: Tea? | Green | Black]"},
+		{"BUG-B06 something that is not read", nil, func(r *rig) discordtest.Message {
+			return r.net.Post(r.net.Direct(r.ann), r.ann, discordtest.Post{})
+		}, "[Something that cannot be read here]"},
+		{"a mention without a word", nil, func(r *rig) discordtest.Message {
+			return r.net.Say(r.talk, r.ann, r.mention())
+		}, ""},
 		{"a thread", nil, func(r *rig) discordtest.Message {
 			return r.net.Say(r.net.AddChannel(r.guild, "a thread", discordtest.Thread), r.ann, r.mention()+" hi")
 		}, "hi"},
@@ -146,6 +159,11 @@ func TestWhatIsTold(t *testing.T) {
 	}
 	if ev.Place != (chat.Place{Platform: "discord", ID: r.talk.ID, Kind: chat.Group, Guild: r.guild.ID}) || !ev.Addressed {
 		t.Errorf("in %+v, addressed %v", ev.Place, ev.Addressed)
+	}
+	shot := r.net.Post(r.talk, r.ann, discordtest.Post{Text: "a cup", Attachments: []discordtest.Attachment{picture}})
+	r.net.Post(r.net.Direct(r.ann), r.ann, discordtest.Post{Forward: &shot})
+	if sent, ok := r.heard(t, "[Forwarded: a cup]").Body.(chat.Said); !ok || len(sent.Attachments) != 1 || sent.Attachments[0].URL != picture.URL || sent.ReplyTo != "" {
+		t.Errorf("with what was forwarded came %+v", sent)
 	}
 	ben := r.net.AddUser("ben", "")
 	r.net.Say(r.net.Direct(ben), ben, "alone")

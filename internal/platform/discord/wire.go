@@ -54,6 +54,24 @@ type (
 		Reactions []struct {
 			Me bool `json:"me"`
 		} `json:"reactions"`
+		Snapshots []struct {
+			Message forwarded `json:"message"`
+		} `json:"message_snapshots"`
+		Poll poll `json:"poll"`
+	}
+	forwarded struct {
+		Content     string       `json:"content"`
+		Attachments []attachment `json:"attachments"`
+		Stickers    []sticker    `json:"sticker_items"`
+	}
+	poll struct {
+		Question pollMedia `json:"question"`
+		Answers  []struct {
+			Media pollMedia `json:"poll_media"`
+		} `json:"answers"`
+	}
+	pollMedia struct {
+		Text string `json:"text"`
 	}
 	nick struct {
 		Nick string `json:"nick"`

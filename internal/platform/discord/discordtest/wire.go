@@ -85,6 +85,8 @@ type (
 		Nonce        string        `json:"nonce,omitempty"`
 		Webhook      string        `json:"webhook_id,omitempty"`
 		Reference    *Reference    `json:"message_reference,omitempty"`
+		Snapshots    []Snapshot    `json:"message_snapshots,omitempty"`
+		Poll         *Poll         `json:"poll,omitempty"`
 
 		mentions mentionRules
 	}
@@ -117,6 +119,39 @@ type (
 		MessageID string `json:"message_id"`
 		ChannelID string `json:"channel_id"`
 		GuildID   string `json:"guild_id,omitempty"`
+	}
+	// Snapshot is a message that was forwarded, as it was then.
+	Snapshot struct {
+		Message struct {
+			Type         int           `json:"type"`
+			Content      string        `json:"content"`
+			At           time.Time     `json:"timestamp"`
+			EditedAt     *time.Time    `json:"edited_timestamp"`
+			Flags        int           `json:"flags"`
+			Mentions     []User        `json:"mentions"`
+			MentionRoles []string      `json:"mention_roles"`
+			Attachments  []Attachment  `json:"attachments"`
+			Embeds       []struct{}    `json:"embeds"`
+			Components   []struct{}    `json:"components"`
+			Stickers     []StickerItem `json:"sticker_items,omitempty"`
+		} `json:"message"`
+	}
+	// Poll is a question with answers to choose from.
+	Poll struct {
+		Question PollMedia    `json:"question"`
+		Answers  []PollAnswer `json:"answers"`
+		Expiry   *time.Time   `json:"expiry"`
+		Many     bool         `json:"allow_multiselect"`
+		Layout   int          `json:"layout_type"`
+	}
+	// PollAnswer is one of them.
+	PollAnswer struct {
+		ID    int       `json:"answer_id"`
+		Media PollMedia `json:"poll_media"`
+	}
+	// PollMedia is what stands there.
+	PollMedia struct {
+		Text string `json:"text,omitempty"`
 	}
 	direct struct {
 		ID         string `json:"id"`

@@ -158,6 +158,9 @@ type Post struct {
 	Everyone    bool
 	Stickers    []Sticker
 	Attachments []Attachment
+	Forward     *Message // is forwarded: a copy of it as it is now
+	Question    string   // of a poll
+	Answers     []string // to it
 	Type        int
 	Webhook     string
 }
@@ -180,6 +183,13 @@ func (s *Server) Post(c *Channel, from User, p Post) Message {
 		a.ID = s.newID()
 		m.Attachments = append(m.Attachments, a)
 	}
+	if p.Forward != nil {
+		m.Reference = &Reference{Type: 1, MessageID: p.Forward.ID, ChannelID: p.Forward.ChannelID}
+		m.Snapshots = []Snapshot{snapshot(*p.Forward)}
+	}
+	if p.Question != "" {
+		m.Poll = poll(p)
+	}
 	if p.ReplyTo != "" {
 		m.Type, m.Reference = 19, &Reference{MessageID: p.ReplyTo, ChannelID: c.ID, GuildID: c.Guild}
 		if answered := c.find(p.ReplyTo); answered != nil && p.Pings {
@@ -188,6 +198,22 @@ func (s *Server) Post(c *Channel, from User, p Post) Message {
 	}
 	s.put(c, m)
 	return *m
+}
+
+func snapshot(of Message) (s Snapshot) {
+	m := &s.Message
+	m.Type, m.Content, m.At, m.EditedAt, m.Flags = of.Type, of.Content, of.At, of.EditedAt, of.Flags
+	m.Mentions, m.MentionRoles, m.Attachments = of.Mentions, of.MentionRoles, of.Attachments
+	m.Embeds, m.Components, m.Stickers = of.Embeds, of.Components, of.Stickers
+	return s
+}
+
+func poll(p Post) *Poll {
+	made := &Poll{Question: PollMedia{p.Question}, Layout: 1}
+	for i, text := range p.Answers {
+		made.Answers = append(made.Answers, PollAnswer{i + 1, PollMedia{text}})
+	}
+	return made
 }
 
 func (s *Server) newMessage(c *Channel, from User, text string) *Message {
