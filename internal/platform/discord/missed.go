@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +23,8 @@ const (
 
 	heardFor   = 24 * time.Hour   // how long a channel is remembered
 	missedFor  = time.Hour        // nobody waits longer for an answer
-	mostPlaces = 50               // channels that are read
+	mostPlaces = 200              // channels that are read
+	mostPages  = 5                // of a channel, each of mostMessages
 	missedTime = 20 * time.Second // for all of them
 )
 
@@ -60,12 +62,10 @@ func (g *gateway) missed(ctx context.Context) {
 		if ids(channel, since) != nil || since == "" {
 			continue
 		}
-		said, err := get[[]message](ctx, g.Discord, at(rest.GetMessages, discord.QueryValues{"after": since, "limit": mostMessages}, channel))
+		said, err := g.since(ctx, channel, since)
 		if err != nil {
 			g.log.Warn("what was said in a channel meanwhile is not known", chat.KeyErr, err)
-			continue
 		}
-		slices.SortFunc(said, func(a, b message) int { return older(a.ID, b.ID) })
 		for _, m := range said {
 			m.GuildID = guild
 			if m.spoken() && time.Since(m.At) < missedFor && g.event(m).Addressed {
@@ -74,6 +74,33 @@ func (g *gateway) missed(ctx context.Context) {
 		}
 	}
 }
+
+// since reads what was said in a channel after a message, the oldest first; beside an error, what comes before the gap. It
+// begins no earlier than it matters: where much is said, the message may lie thousands back.
+func (d *Discord) since(ctx context.Context, channel, after string) (said []message, err error) {
+	if floor := idAt(time.Now().Add(-missedFor)); older(after, floor) < 0 {
+		after = floor
+	}
+	for range mostPages {
+		page, err := get[[]message](ctx, d, at(rest.GetMessages, discord.QueryValues{"after": after, "limit": mostMessages}, channel))
+		if err != nil {
+			return said, err
+		}
+		slices.SortFunc(page, func(a, b message) int { return older(a.ID, b.ID) })
+		said = append(said, page...)
+		if len(page) < mostMessages {
+			break
+		}
+		after = page[len(page)-1].ID
+	}
+	return said, nil
+}
+
+// epoch is when Discord's time begins, in milliseconds since 1970.
+const epoch = 1_420_070_400_000
+
+// idAt is the first id of a moment.
+func idAt(t time.Time) string { return strconv.FormatInt(max(t.UnixMilli()-epoch, 0)<<22, 10) }
 
 func last(value string) string {
 	_, message, _ := strings.Cut(value, " ")

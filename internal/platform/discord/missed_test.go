@@ -1,7 +1,9 @@
 package discord
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"familiar/internal/chat"
 )
@@ -52,5 +54,32 @@ func TestWhatWasMissedIsHeard(t *testing.T) {
 				t.Errorf("heard %q", order)
 			}
 		})
+	}
+}
+
+// What was said to the bot behind hundreds of messages of others is heard too.
+func TestWhatWasMissedInACrowdIsHeard(t *testing.T) {
+	r := connect(t, nil)
+	r.net.Say(r.talk, r.ann, r.mention()+" before")
+	r.heard(t, "before")
+	r.stop(t)
+	for i := range 2*mostMessages + 50 {
+		r.net.Say(r.talk, r.ann, fmt.Sprint("among others ", i))
+	}
+	r.net.Say(r.talk, r.ann, r.mention()+" behind them")
+	r.open(nil)
+	r.again(t)
+	r.heard(t, "behind them")
+}
+
+// The moment is the example of Discord's own documentation.
+func TestIDsHoldTheirMoment(t *testing.T) {
+	const id = "175928847299117063"
+	at := time.UnixMilli(1462015105796)
+	if older(idAt(at), id) > 0 || older(idAt(at.Add(time.Millisecond)), id) < 0 {
+		t.Errorf("%s is not between %s and %s", id, idAt(at), idAt(at.Add(time.Millisecond)))
+	}
+	if idAt(time.Unix(0, 0)) != "0" {
+		t.Error("before Discord's time there are no ids")
 	}
 }

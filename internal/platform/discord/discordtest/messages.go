@@ -47,18 +47,17 @@ func (s *Server) readMessages(_ http.ResponseWriter, r *http.Request) result {
 	if f != nil {
 		return refuse(f)
 	}
-	found := []*Message{}
-	for _, m := range slices.Backward(c.messages) {
-		if before := q.Get("before"); before != "" && !older(m.ID, before) {
-			continue
-		}
-		if after := q.Get("after"); after != "" && !older(after, m.ID) {
-			continue
-		}
-		if len(found) < limit {
-			found = append(found, m)
-		}
+	before, after := q.Get("before"), q.Get("after")
+	found := slices.DeleteFunc(append([]*Message{}, c.messages...), func(m *Message) bool {
+		return before != "" && !older(m.ID, before) || after != "" && !older(after, m.ID)
+	})
+	// Those next to the message that was named, the newest first all the same.
+	if most := min(limit, len(found)); after != "" {
+		found = found[:most]
+	} else {
+		found = found[len(found)-most:]
 	}
+	slices.Reverse(found)
 	return result{status: 200, body: found}
 }
 
