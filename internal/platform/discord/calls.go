@@ -92,7 +92,9 @@ const (
 	codeCannotMessage = 50007 // the person takes no direct messages, or shares no server with us
 	codeMissingRights = 50013
 	codeBadRecipient  = 50033
+	codeInvalidForm   = 50035
 	codeNoMutual      = 50278
+	codeNoHistory     = 160002 // an answer needs the right to read what was said
 )
 
 // refusal is an answer that says no, for good.
@@ -111,6 +113,11 @@ func (r refusal) Error() string {
 		text += "; the bot's role lacks a permission in that channel"
 	}
 	return text
+}
+
+// ofReference says that a message was refused for what it answers: a message that nobody can answer, or may not read.
+func (r refusal) ofReference() bool {
+	return r.code == codeNoHistory || r.code == codeInvalidForm && strings.Contains(r.say, "message_reference")
 }
 
 // fault tells the errors of a call apart.
@@ -138,7 +145,7 @@ func answeredFault(e *rest.Error) error {
 	if say == "" {
 		say = http.StatusText(status)
 	}
-	if e.Code == rest.JSONErrorCodeInvalidFormBody {
+	if e.Code == codeInvalidForm {
 		say = e.Error() // which field, and why
 	}
 	if len(say) > longest {

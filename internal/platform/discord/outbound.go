@@ -106,8 +106,18 @@ func nonce(key string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-// create posts one message.
+// create posts one message. Where Discord does not let it be an answer, it stands alone: better so than not at all.
 func (d *Discord) create(ctx context.Context, channel string, m createMessage, files []chat.File) (chat.MessageID, error) {
+	id, err := d.post(ctx, channel, m, files)
+	var no refusal
+	if m.Reference != nil && errors.As(err, &no) && no.ofReference() {
+		m.Reference = nil
+		return d.post(ctx, channel, m, files)
+	}
+	return id, err
+}
+
+func (d *Discord) post(ctx context.Context, channel string, m createMessage, files []chat.File) (chat.MessageID, error) {
 	where := at(rest.CreateMessage, nil, channel)
 	if len(files) == 0 {
 		made, err := call[createMessage, created](ctx, d, where, &m)

@@ -65,6 +65,36 @@ func TestReplies(t *testing.T) {
 	}
 }
 
+// What Discord does not take as an answer stands alone; whatever else it refuses is not said otherwise.
+func TestAnswersThatCannotBeAnswers(t *testing.T) {
+	r := offline(t)
+	r.talk.Unread = true
+	q := r.net.Say(r.talk, r.ann, "?")
+	for name, a := range map[string]chat.Action{
+		"may not read": chat.Say{Place: r.here(), Text: "may not read", ReplyTo: chat.MessageID(q.ID), Key: "k"},
+		"with a file":  chat.SendFile{Place: r.here(), Text: "with a file", ReplyTo: chat.MessageID(q.ID), Key: "l", Files: []chat.File{file(t, "tea.txt", "green")}},
+	} {
+		r.do(t, a)
+		if m := r.last(t, r.talk); m.Content != name || m.Reference != nil || m.Nonce == "" {
+			t.Errorf("posted %+v", m)
+		}
+	}
+	r.talk.Unread = false
+	wrong := func(field, say string) {
+		r.net.Fail(discordtest.Answer{Match: "POST /channels/", Status: 400, Body: fmt.Sprintf(
+			`{"code":50035,"message":"Invalid Form Body","errors":{%q:{"_errors":[{"code":"X","message":%q}]}}}`, field, say)})
+	}
+	wrong("message_reference", "Cannot reply to a system message")
+	r.do(t, chat.Say{Place: r.here(), Text: "of the system", ReplyTo: chat.MessageID(q.ID), Key: "m"})
+	if m := r.last(t, r.talk); m.Content != "of the system" || m.Reference != nil {
+		t.Errorf("posted %+v", m)
+	}
+	wrong("content", "Must be shorter")
+	if _, err := r.Do(limited(t), chat.Say{Place: r.here(), Text: "no", ReplyTo: chat.MessageID(q.ID), Key: "n"}); err == nil || r.last(t, r.talk).Content == "no" {
+		t.Errorf("what was refused was said: %v", err)
+	}
+}
+
 // Every place in which people write takes our words too, and a forum itself says no in words.
 func TestPlaces(t *testing.T) {
 	r := offline(t)

@@ -51,6 +51,9 @@ func (s *Server) readMessages(_ http.ResponseWriter, r *http.Request) result {
 	found := slices.DeleteFunc(append([]*Message{}, c.messages...), func(m *Message) bool {
 		return before != "" && !older(m.ID, before) || after != "" && !older(after, m.ID)
 	})
+	if c.Unread {
+		found = found[:0]
+	}
 	// Those next to the message that was named, the newest first all the same.
 	if most := min(limit, len(found)); after != "" {
 		found = found[:most]
@@ -89,6 +92,8 @@ func (s *Server) createMessage(w http.ResponseWriter, r *http.Request) result {
 	m.Attachments = append(m.Attachments, files...)
 	if ref := ask.Reference; ref != nil {
 		switch {
+		case c.Unread:
+			return refuse(no(http.StatusForbidden, 160002, "Cannot reply without permission to read message history"))
 		case c.find(ref.Message) != nil:
 			m.Type, m.Reference = 19, &Reference{MessageID: ref.Message, ChannelID: c.ID, GuildID: c.Guild}
 		case ref.Must == nil || *ref.Must:

@@ -32,6 +32,7 @@ type Channel struct {
 	Guild    string // "" for a direct one
 	Person   string // of a direct one
 	ReadOnly bool   // the bot may not write there
+	Unread   bool   // the bot may not read there what was said before
 
 	messages []*Message
 	gone     bool
