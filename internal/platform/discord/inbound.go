@@ -21,6 +21,7 @@ func (g *gateway) dispatch(ctx context.Context, f frame) {
 			g.beside(func() { g.clean(ctx, r) })
 		}
 	case "RESUMED":
+		g.resume.tries = 0
 		g.up()
 	case "MESSAGE_CREATE", "MESSAGE_UPDATE":
 		var m message

@@ -44,7 +44,11 @@ const (
 type session struct {
 	id, url string
 	seq     int64
+	tries   int // to take it up, since that was last done
 }
+
+// mostTries is how often in a row a session is tried to be taken up: some break that Discord goes on knowing for minutes.
+const mostTries = 3
 
 // gateway is one connection.
 type gateway struct {
@@ -63,6 +67,9 @@ func (g *gateway) beside(run func()) { g.started.Go(run) }
 
 // connect opens a connection and reads it to its end. It returns when everything that it started has ended.
 func (d *Discord) connect(ctx context.Context, hear chat.Hear, up func()) error {
+	if d.resume.tries >= mostTries {
+		d.resume = session{}
+	}
 	opening, done := context.WithTimeout(ctx, connectTime)
 	defer done()
 	conn, err := d.dial(opening)
@@ -181,6 +188,7 @@ func (g *gateway) take(ctx context.Context, f frame, fail context.CancelCauseFun
 func (g *gateway) greet(ctx context.Context) error {
 	token := g.cfg.Token.Reveal()
 	if g.resume.id != "" {
+		g.resume.tries++
 		return send(ctx, g, opResume, resume{Token: token, Session: g.resume.id, Seq: g.resume.seq})
 	}
 	g.seq.Store(0)

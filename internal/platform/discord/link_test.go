@@ -156,6 +156,30 @@ func TestANetworkThatIsAway(t *testing.T) {
 	r.heard(t, "are you there?")
 }
 
+// A session that is neither taken up nor given up by Discord is given up by us, and what was said meanwhile is heard.
+func TestASessionThatIsStuck(t *testing.T) {
+	r := connect(t, nil)
+	r.net.Say(r.talk, r.ann, r.mention()+" before")
+	r.heard(t, "before")
+	r.net.Stick()
+	r.net.Drop(0)
+	if r.left(t) == nil {
+		t.Fatal("a lost connection is no error")
+	}
+	for range mostTries {
+		r.run(t)
+		if r.left(t) == nil {
+			t.Fatal("a session that is not taken up is no error")
+		}
+	}
+	r.net.Say(r.talk, r.ann, r.mention()+" meanwhile")
+	r.again(t)
+	r.heard(t, "meanwhile")
+	if tally := r.net.Tally(); tally.Identified != 2 || tally.Resumed != 0 {
+		t.Errorf("%+v", tally)
+	}
+}
+
 // Who leaves in order says good-bye, and begins anew.
 func TestGoodBye(t *testing.T) {
 	r := connect(t, nil)

@@ -19,6 +19,7 @@ type faults struct {
 	deaf      bool // heartbeats are not answered
 	held      bool // nothing is dispatched
 	closed    bool // nobody may connect
+	stuck     bool // no session can be taken up, and none is given up
 	revoked   bool // the token is not ours any more
 	forbidden int  // intents that the bot was not given
 	answers   []Answer
@@ -63,6 +64,9 @@ func (s *Server) Hold(is bool) { s.set(func(f *faults) { f.held = is }) }
 
 // Refuse lets nobody connect to the gateway, until it is called with false.
 func (s *Server) Refuse(is bool) { s.set(func(f *faults) { f.closed = is }) }
+
+// Stick lets every attempt to take up a session end without a reason.
+func (s *Server) Stick() { s.set(func(f *faults) { f.stuck = true }) }
 
 // Revoke makes the token worthless.
 func (s *Server) Revoke() { s.set(func(f *faults) { f.revoked = true }) }

@@ -342,9 +342,11 @@ func (k *socket) resume(ctx context.Context, data json.RawMessage) (websocket.St
 	}
 	k.mu.Lock()
 	t := k.sessions[again.Session]
-	bad := again.Token != k.token || k.faults.revoked
+	bad, stuck := again.Token != k.token || k.faults.revoked, k.faults.stuck
 	k.mu.Unlock()
 	switch {
+	case stuck:
+		return 4000, "Unknown error."
 	case bad:
 		return closeBadToken, "Authentication failed."
 	case t == nil:
