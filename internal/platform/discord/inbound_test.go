@@ -13,7 +13,7 @@ import (
 func everybody() *gate.Gate { return gate.New(gate.Config{ReplyPolicy: gate.ReplyAll}, nil, nil) }
 
 func TestWhoIsHeard(t *testing.T) {
-	const quiet = "" // nothing may be heard
+	const quiet = "(nothing)" // may be heard
 	cases := []struct {
 		name   string
 		change func(*Config)
@@ -113,7 +113,7 @@ func TestWhoIsHeard(t *testing.T) {
 			said := c.say(r)
 			r.net.Say(r.net.Direct(r.net.AddUser("ben", "")), discordtest.User{ID: said.Author.ID}, "the end") // what comes later shows that this was read
 			end := r.net.Say(r.talk, r.ann, "the end")
-			g, heard := everybody(), ""
+			g, heard := everybody(), quiet
 			r.until(t, "all is read", func() bool {
 				for _, ev := range r.events {
 					if ev.Message == chat.MessageID(said.ID) && !g.Early(ev).Decided {
