@@ -78,6 +78,7 @@ func (b *Backup) Restore(ctx context.Context) (bool, error) {
 	if there, err := holdsFiles(b.dir); err != nil || there && !b.cutOff() {
 		return false, err
 	}
+	b.log.Info("nothing is here yet; looking for a backup")
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return false, fmt.Errorf("restore: %w", err)
 	}

@@ -306,8 +306,8 @@ func TestRestore(t *testing.T) {
 // A restore that was cut off in the middle is taken up again, and does not pass for a bot that has few files.
 func TestRestoreCutOff(t *testing.T) {
 	r := open(t)
-	for i := range 20 {
-		r.put(fmt.Sprintf("workspaces/web/%02d/memory.public.jsonl", i), fmt.Sprintln(i))
+	for i := range 600 {
+		r.put(fmt.Sprintf("workspaces/web/%03d/memory.public.jsonl", i), fmt.Sprintln(i))
 	}
 	r.copy()
 	other := r.on(filepath.Join(t.TempDir(), "new"))
@@ -316,7 +316,7 @@ func TestRestoreCutOff(t *testing.T) {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		for first := filepath.Join(other.dir, "workspaces/web/00/memory.public.jsonl"); ctx.Err() == nil; time.Sleep(time.Millisecond) {
+		for first := filepath.Join(other.dir, "workspaces/web/000/memory.public.jsonl"); ctx.Err() == nil; time.Sleep(time.Millisecond) {
 			if _, err := os.Stat(first); err == nil {
 				cut()
 			}
@@ -325,7 +325,7 @@ func TestRestoreCutOff(t *testing.T) {
 	_, err := other.Restore(ctx)
 	cut()
 	<-watched
-	last := filepath.Join(other.dir, "workspaces/web/19/memory.public.jsonl")
+	last := filepath.Join(other.dir, "workspaces/web/599/memory.public.jsonl")
 	if _, gone := os.Stat(last); err == nil || gone == nil {
 		t.Fatal("it was not cut off:", err)
 	}
@@ -333,7 +333,7 @@ func TestRestoreCutOff(t *testing.T) {
 	if there, err := again.Restore(t.Context()); !there || err != nil {
 		t.Fatal("it was not taken up:", there, err)
 	}
-	if got, err := os.ReadFile(last); string(got) != "19\n" {
+	if got, err := os.ReadFile(last); string(got) != "599\n" {
 		t.Errorf("%q, %v", got, err)
 	}
 	put(t, other.dir, "more", "x\n")
@@ -366,13 +366,25 @@ func TestAClone(t *testing.T) {
 	}
 }
 
+// Many files, and large ones, are copied and brought back in few steps.
 func TestManyFiles(t *testing.T) {
 	r := open(t)
 	for i := range 1200 {
 		r.put(fmt.Sprintf("d%d/f%d", i%7, i), fmt.Sprint(i))
 	}
 	r.copy()
-	if n := len(r.names()); n != 1200 {
+	for name, size := range map[string]int{"large": mostBytes + 1, "empty": 0, "half": mostBytes / 2, "more": mostBytes / 2, "lines": 3} {
+		r.put(name, strings.Repeat("\n", size))
+	}
+	r.copy()
+	if n := len(r.names()); n != 1205 {
 		t.Error(n)
+	}
+	other := r.on(filepath.Join(t.TempDir(), "new"))
+	if there, err := other.Restore(t.Context()); !there || err != nil {
+		t.Fatal(there, err)
+	}
+	if out, err := exec.Command("diff", "-r", "--exclude=.git", r.dir, other.dir).CombinedOutput(); err != nil {
+		t.Errorf("what was brought back differs: %v\n%.2000s", err, out)
 	}
 }

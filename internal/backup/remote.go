@@ -1,11 +1,8 @@
 package backup
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,85 +124,4 @@ func (b *Backup) adopt(ctx context.Context, commit string) error {
 		return err
 	}
 	return os.Remove(mark)
-}
-
-// bring makes the files differ from one tree as another does. A file that is not as in the first is left alone: it was
-// changed this very moment, and the next copy holds it.
-func (b *Backup) bring(ctx context.Context, from, to string) error {
-	out, err := b.git.here(ctx, "diff-tree", "-r", "-z", "--no-renames", from, to)
-	if err != nil {
-		return err
-	}
-	fields := strings.Split(out, "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		if err := b.bringOne(ctx, fields[i], fields[i+1]); err != nil {
-			return fmt.Errorf("bring %s: %w", fields[i+1], err)
-		}
-	}
-	return nil
-}
-
-// bringOne brings one file; change is ":mode mode hash hash status", as Git's raw format has it.
-func (b *Backup) bringOne(ctx context.Context, change, name string) error {
-	part := strings.Fields(change)
-	if len(part) != 5 || !filepath.IsLocal(filepath.FromSlash(name)) {
-		return fmt.Errorf("git diff-tree: %q is not understood", change)
-	}
-	root, err := os.OpenRoot(b.dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	name = filepath.FromSlash(name)
-	mode, was, is := part[1], part[2], part[3]
-	if now, err := b.hashOf(ctx, root, name); err != nil || strings.Trim(was, "0") != now {
-		return err
-	}
-	if strings.Trim(is, "0") == "" {
-		return root.Remove(name)
-	}
-	if mode != "100644" && mode != "100755" {
-		return nil // a link or a repository of its own: none that we made
-	}
-	text, err := b.git.output(ctx, call{args: []string{"cat-file", "blob", is}})
-	if err != nil {
-		return err
-	}
-	return place(root, name, text, mode == "100755")
-}
-
-// hashOf is what Git would call a file; "" when there is none.
-func (b *Backup) hashOf(ctx context.Context, root *os.Root, name string) (string, error) {
-	text, err := root.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return b.git.run(ctx, call{args: []string{"hash-object", "--no-filters", "--stdin"}, input: bytes.NewReader(text)})
-}
-
-// place writes a file, whole or not at all.
-func place(root *os.Root, name string, text []byte, program bool) error {
-	mode := fs.FileMode(0o600)
-	if program {
-		mode = 0o700
-	}
-	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	fresh := name + ".new"
-	out, err := root.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(text)
-	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
-		err = root.Rename(fresh, name)
-	}
-	if err != nil {
-		_ = root.Remove(fresh)
-	}
-	return err
 }

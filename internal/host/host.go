@@ -166,7 +166,9 @@ func (h *Host) openStores(ctx context.Context) (err error) {
 		return err
 	}
 	data := h.Loaded.Path(h.cfg.Workspace.RepoPath)
-	h.restore(ctx, data)
+	if err := h.restore(ctx, data); err != nil {
+		return err
+	}
 	h.revive(ctx, data)
 	if h.folders, err = workspace.Open(data, h.cfg.Workspace.WorkspacesDir, h.Instance.Dir); err != nil {
 		return err

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -74,20 +75,23 @@ func (h *Host) known() ([]chat.Person, error) {
 	return people, err
 }
 
-// restore brings back what a bot had on another machine, where there is nothing yet. A remote repository that cannot
-// be reached must not keep a bot from starting.
-func (h *Host) restore(ctx context.Context, data string) {
+// restore brings back what a bot had on another machine, where there is nothing yet. A bot that began without it would
+// know nobody, and what it learned could not be brought together with the copy afterwards: it does not start.
+func (h *Host) restore(ctx context.Context, data string) error {
 	if !h.cfg.GitBackup.Enabled {
-		return
+		return nil
 	}
 	h.backup = backup.New(h.cfg.GitBackup, backup.Deps{Dir: data, Token: h.cfg.Agent.GitHubToken, Before: h.keepState, Now: h.now,
 		Log: h.log.With("module", "Backup")})
-	switch restored, err := h.backup.Restore(ctx); {
-	case err != nil:
-		h.log.Error("the backup was not brought back; the bot begins with what is here", chat.KeyErr, err)
-	case restored:
+	restored, err := h.backup.Restore(ctx)
+	if err != nil {
+		return fmt.Errorf("gitBackup: what belongs in %s is not there yet, and its copy cannot be fetched: %w; "+
+			"start again when the repository can be reached, or set gitBackup.enabled: false to begin without it", data, err)
+	}
+	if restored {
 		h.log.Info("brought back the newest backup")
 	}
+	return nil
 }
 
 // backUp makes the first copy of a process, and later ones.

@@ -137,7 +137,11 @@ func TestALastBackupThatHangs(t *testing.T) {
 		<-q.Context().Done()
 	}))
 	defer server.Close()
-	r := live(t, dir(t), func(c *config.Config) {
+	at := dir(t)
+	if err := os.MkdirAll(filepath.Join(at, "data", "agent-workspace"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := live(t, at, func(c *config.Config) {
 		c.Server.ShutdownMs = 1
 		c.GitBackup.Enabled, c.GitBackup.RemoteURL = true, server.URL+"/x.git"
 	})
