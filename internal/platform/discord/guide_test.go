@@ -106,6 +106,12 @@ func TestHistory(t *testing.T) {
 	if m := said[2]; m.Text != "black?" || !m.Addressed || !m.Reacted {
 		t.Errorf("%+v", m)
 	}
+	for range 4 {
+		r.net.Post(r.talk, r.ann, discordtest.Post{Type: 7})
+	}
+	if few, err := r.Before(limited(t), r.here(), "", 2); err != nil || len(few) != 2 || few[0].ID != ours.Message || few[1].ID != chat.MessageID(ask.ID) {
+		t.Errorf("the last two behind what nobody wrote: %+v, %v", few, err)
+	}
 	for query, want := range map[string]int{"green tea": 2, "  ": 0, "": 0, "BLACK": 1, "coffee": 0} {
 		if found, err := r.Search(limited(t), r.here(), query, 5); err != nil || len(found) != want {
 			t.Errorf("search for %q: %+v, %v", query, found, err)

@@ -17,6 +17,7 @@ import (
 // The bounds of what is read.
 const (
 	mostMessages = 100 // of one call
+	mostPages    = 5   // calls that go on where the one before ended
 	searched     = 50  // messages that a search looks through
 	fetchTime    = 10 * time.Second
 	maxFile      = 20 << 20 // bytes
@@ -35,24 +36,31 @@ func (d *Discord) messages(ctx context.Context, where chat.Place, before chat.Me
 	if err := ids(where.ID, string(before)); err != nil || limit <= 0 {
 		return nil, err
 	}
-	query := discord.QueryValues{"limit": min(limit, mostMessages)}
+	limit = min(limit, mostMessages)
+	query := discord.QueryValues{"limit": limit}
 	if before != "" {
 		query["before"] = string(before)
 	}
-	found, err := get[[]message](ctx, d, at(rest.GetMessages, query, where.ID))
-	if err != nil {
-		return nil, err
-	}
 	var out []chat.Message
-	for _, m := range found {
-		if m.spoken() {
-			out = append(out, d.message(m))
+	for range mostPages { // what nobody wrote does not count: who gets fewer takes it that there are no more
+		page, err := get[[]message](ctx, d, at(rest.GetMessages, query, where.ID))
+		if err != nil {
+			return nil, err
 		}
+		for _, m := range page {
+			if m.spoken() {
+				out = append(out, d.message(m))
+			}
+		}
+		if len(page) < limit || len(out) >= limit {
+			break
+		}
+		query["before"] = slices.MinFunc(page, func(a, b message) int { return older(a.ID, b.ID) }).ID
 	}
 	slices.SortFunc(out, func(a, b chat.Message) int { // ids grow with time, and tell apart what was said in one moment
 		return older(string(a.ID), string(b.ID))
 	})
-	return out, nil
+	return out[max(len(out)-limit, 0):], nil
 }
 
 // Search looks through the newest messages of the same channel, for bots may not search a server: those are found that

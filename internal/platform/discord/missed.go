@@ -24,7 +24,6 @@ const (
 	heardFor   = 24 * time.Hour   // how long a channel is remembered
 	missedFor  = time.Hour        // nobody waits longer for an answer
 	mostPlaces = 200              // channels that are read
-	mostPages  = 5                // of a channel, each of mostMessages
 	missedTime = 20 * time.Second // for all of them
 )
 
