@@ -37,25 +37,21 @@ func (h *Host) sweep() {
 // the events. One that no turn had taken up is taken again; one that a turn had begun is not, since its tools
 // may have had effects: the person is told, unless the answer had gone out.
 func (h *Host) recover(ctx context.Context, left []inbox.Entry) error {
-	lost, err := h.outbox.Recover(ctx)
+	messages, err := h.outbox.Recover(ctx)
 	if err != nil {
 		h.log.Error("some messages of the last run could not be settled", chat.KeyErr, err)
-	}
-	unsure := map[chat.EventID]bool{}
-	for _, l := range lost {
-		unsure[l.Event] = true
 	}
 	if err := h.approvals.Recover(ctx); err != nil {
 		h.log.Error("some questions of the last run could not be settled", chat.KeyErr, err)
 	}
 	h.resume(ctx, left)
 	for _, cut := range byTurn(left) {
-		if err := h.cutOff(ctx, cut, unsure); err != nil {
+		if err := h.cutOff(ctx, cut); err != nil {
 			return err
 		}
 	}
-	if len(left)+len(lost) > 0 {
-		h.log.Info("settled what the last run left", "events", len(left), "messages", len(lost))
+	if len(left)+messages > 0 {
+		h.log.Info("settled what the last run left", "events", len(left), "messages", messages)
 	}
 	return nil
 }
@@ -101,7 +97,7 @@ func byTurn(left []inbox.Entry) (turns [][]chat.Event) {
 
 // cutOff settles what a turn that was cut off had to answer: one answer is an answer to all of it, and so is one
 // sentence where there was none.
-func (h *Host) cutOff(ctx context.Context, evs []chat.Event, unsure map[chat.EventID]bool) error {
+func (h *Host) cutOff(ctx context.Context, evs []chat.Event) error {
 	if last := evs[len(evs)-1]; h.reported(ctx, last) || h.reawake(ctx, last) {
 		return nil
 	}
@@ -111,7 +107,11 @@ func (h *Host) cutOff(ctx context.Context, evs []chat.Event, unsure map[chat.Eve
 		if err != nil {
 			return err
 		}
-		replied, doubt = replied || answered, doubt || unsure[ev.ID]
+		unsure, err := h.outbox.Doubt(ctx, ev.ID)
+		if err != nil {
+			return err
+		}
+		replied, doubt = replied || answered, doubt || unsure
 	}
 	last := evs[len(evs)-1]
 	switch {

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"familiar/internal/chat"
 	"familiar/internal/config"
 	"familiar/internal/instance"
+	"familiar/internal/platform"
 	"familiar/internal/process"
 	"familiar/internal/secret"
 )
@@ -38,6 +40,7 @@ type network struct {
 	up   chan struct{}
 	down chan struct{} // closed: never connects
 
+	loses      int  // so many actions end in nobody knows what
 	files      bool // it takes files
 	redelivers bool // what was answered with Busy comes again
 }
@@ -67,6 +70,10 @@ func (n *network) Abilities() chat.Abilities {
 func (n *network) Do(_ context.Context, a chat.Action) (chat.Receipt, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.loses > 0 {
+		n.loses--
+		return chat.Receipt{}, platform.Uncertain{Err: errors.New("no answer")}
+	}
 	if say, ok := a.(chat.Say); ok {
 		n.got = append(n.got, say.Place.ID+": "+say.Text)
 	}

@@ -83,9 +83,9 @@ func (h *Host) ended(ctx context.Context, t chat.Turn, waited time.Duration, res
 	h.logTurn(t, waited, res, err)
 	h.countSession(t, waited, err)
 	h.settle(ctx, t, stage, err)
+	h.wakened(t, res.Replied && !h.outbox.Doubtful(t), err)
 	h.outbox.Forget(t)
 	h.reminding.Forget(t)
-	h.wakened(t, res.Replied, err)
 }
 
 // How long settle waits before it tries again, at first and at most.
@@ -102,8 +102,11 @@ func (h *Host) settle(ctx context.Context, t chat.Turn, stage chat.Stage, err er
 		last.Reason, last.Next = h.reason(t, err)
 	}
 	for wait := settleFirst; ; wait = min(2*wait, settleMost) {
-		if stage == chat.TurnFailed {
+		switch {
+		case stage == chat.TurnFailed:
 			h.apologise(ctx, t, err)
+		case stage == chat.TurnCompleted && h.outbox.Doubtful(t):
+			h.excuse(ctx, t, h.phrases.Say(phrase.LostReply))
 		}
 		h.show(ctx, t, last)
 		if h.close(ctx, t.Cause...) {
@@ -120,18 +123,21 @@ func (h *Host) settle(ctx context.Context, t chat.Turn, stage chat.Stage, err er
 // apologise tells the person that nothing will come: the words of the error where it has some, else one neutral
 // sentence.
 func (h *Host) apologise(ctx context.Context, t chat.Turn, err error) {
-	ev, ok := t.Trigger()
-	if !ok || t.Kind == chat.Wake { // nobody asked, so nobody waits
-		return
-	}
 	var told chat.UserError
 	switch {
 	case errors.As(err, &told):
-		h.tell(ctx, ev, outcome, told.Say)
+		h.excuse(ctx, t, told.Say)
 	case errors.Is(err, chat.ErrShutdown):
-		h.tell(ctx, ev, outcome, h.phrases.Say(phrase.CutOff))
+		h.excuse(ctx, t, h.phrases.Say(phrase.CutOff))
 	default:
-		h.tell(ctx, ev, outcome, h.phrases.Say(phrase.Sorry))
+		h.excuse(ctx, t, h.phrases.Say(phrase.Sorry))
+	}
+}
+
+// excuse tells whoever waits for a turn how it ended. Where nobody asked nobody waits.
+func (h *Host) excuse(ctx context.Context, t chat.Turn, text string) {
+	if ev, ok := t.Trigger(); ok && t.Kind != chat.Wake {
+		h.tell(ctx, ev, outcome, text)
 	}
 }
 

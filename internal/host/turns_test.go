@@ -189,3 +189,16 @@ func (m *moody) Run(ctx context.Context, _ chat.Hear, up func()) error {
 		return nil
 	}
 }
+
+// Where nobody can tell whether a reply arrived, the person is told, while the bot runs.
+func TestAReplyThatMayBeLost(t *testing.T) {
+	r := live(t, dir(t), nil, reply("here you are"))
+	r.net.mu.Lock()
+	r.net.loses = 1
+	r.net.mu.Unlock()
+	r.hears(event("g", "ann", "hi"), chat.Accepted)
+	r.says("g: " + r.phrases.Say(phrase.LostReply))
+	if strings.Contains(r.log.String(), "turn failed") {
+		t.Error("the turn counts as failed")
+	}
+}

@@ -109,9 +109,8 @@ func TestADocumentThatWasCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.reopen(t)
-	lost, err := r.Recover(t.Context())
-	if err != nil || len(lost) != 0 || len(net.got) != 0 {
-		t.Errorf("%v, %v, %d sent", lost, err, len(net.got))
+	if lost := r.recover(t); lost || len(net.got) != 0 {
+		t.Errorf("it may be lost: %v, %d sent", lost, len(net.got))
 	}
 	if left, err := r.ledger.in(t.Context(), pending); err != nil || len(left) != 0 {
 		t.Errorf("%v, %v", left, err)

@@ -50,7 +50,7 @@ func TestAQuestionThatWasLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.reopen(t)
-	if lost, err := r.Recover(t.Context()); err != nil || len(lost) != 0 || r.net.said() != "May I?" {
-		t.Errorf("%v, %v, said %q", lost, err, r.net.said())
+	if lost := r.recover(t); lost || r.net.said() != "May I?" {
+		t.Errorf("it may be lost: %v, said %q", lost, r.net.said())
 	}
 }

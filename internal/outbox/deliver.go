@@ -42,19 +42,26 @@ func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.
 		o.deps.Log.Warn("a message is held back until its network takes it", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, chat.KeyErr, err)
 		return chat.Receipt{}, errors.Join(errHeld, o.keepBack(ctx, after, r))
 	}
+	if uncertain(err) {
+		receipt, err = o.find(ctx, p, r, err)
+	}
 	switch {
 	case err == nil:
-		r.message = receipt.Message
-		// The network has it. A ledger that cannot be written now does not make that untrue: the row stays pending
-		// and the next start settles it.
-		if err := o.ledger.sent(ctx, r, o.noting(r, receipt)); err != nil {
-			o.deps.Log.Error("a delivered message could not be recorded", chat.KeyTurn, r.turn, chat.KeyErr, err)
-		}
-		return receipt, nil
+		return o.arrived(ctx, r, receipt), nil
 	case uncertain(err):
 		return chat.Receipt{}, errors.Join(fmt.Errorf("deliver to %s: %w", r.place.Platform, err), o.ledger.settle(ctx, unknown, r))
 	}
 	return chat.Receipt{}, errors.Join(fmt.Errorf("deliver to %s: %w", r.place.Platform, err), o.ledger.settle(ctx, failed, r))
+}
+
+// arrived records what the network has. A ledger that cannot be written now does not make that untrue: the row stays
+// pending and the next start settles it.
+func (o *Outbox) arrived(ctx context.Context, r row, receipt chat.Receipt) chat.Receipt {
+	r.message = receipt.Message
+	if err := o.ledger.sent(ctx, r, o.noting(r, receipt)); err != nil {
+		o.deps.Log.Error("a delivered message could not be recorded", chat.KeyTurn, r.turn, chat.KeyErr, err)
+	}
+	return receipt
 }
 
 // try asks the network, and again as long as that cannot do the thing twice.

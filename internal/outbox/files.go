@@ -42,7 +42,9 @@ func (o *Outbox) files(ctx context.Context, t chat.Turn, p platform.Platform, a 
 	for _, m := range messages {
 		receipt, err := o.seen(t, m)(o.post(ctx, t, p, m))
 		if err != nil {
-			if sent == 0 && !uncertain(err) { // else it may be there
+			if uncertain(err) {
+				o.count(t, func(c *tally) { c.doubt = true })
+			} else if sent == 0 {
 				release()
 			}
 			return receipts, sent, err

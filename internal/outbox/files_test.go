@@ -132,7 +132,7 @@ func TestFilesThatDoNotArrive(t *testing.T) {
 	}
 	r.reopen(t)
 	before := len(net.got)
-	if lost, err := r.Recover(t.Context()); err != nil || len(lost) != 1 || lost[0].Event != "e1" || len(net.got) != before {
-		t.Errorf("cut off while it was sent: %v, %v", lost, err)
+	if lost := r.recover(t); !lost || len(net.got) != before {
+		t.Errorf("cut off while it was sent: it may be lost: %v, sent %d", lost, len(net.got)-before)
 	}
 }

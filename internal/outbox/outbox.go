@@ -144,7 +144,7 @@ func (o *Outbox) say(ctx context.Context, t chat.Turn, p platform.Platform, a ch
 			release()
 			return chat.Receipt{}, errors.Join(err, unsent)
 		}
-		o.count(t, func(c *tally) { c.parts = i })
+		o.count(t, func(c *tally) { c.parts, c.doubt = i, uncertain(err) })
 		return chat.Receipt{}, errors.Join(err, unsent)
 	}
 	if t.Kind != chat.Notice {

@@ -12,63 +12,39 @@ import (
 	"familiar/internal/platform"
 )
 
-// Lost is a message of ours of which a crash hid whether it went out.
-type Lost struct {
-	Event chat.EventID
-	Place chat.Place
-}
-
-// Recover settles what a crash left pending; call it before anything is heard. A network that still knows our
-// keys is asked again; of another we look for our own words in its newest messages; what nobody can tell becomes
-// unknown and is returned, so that the person can be told.
-func (o *Outbox) Recover(ctx context.Context) ([]Lost, error) {
+// Recover settles what a crash left pending, and returns how much that was; call it before anything is heard. A network
+// that still knows our keys is asked again; of another we look for our own words in its newest messages; what nobody can
+// tell becomes unknown: see Doubt.
+func (o *Outbox) Recover(ctx context.Context) (settled int, err error) {
 	rows, err := o.ledger.in(ctx, pending)
 	if err != nil {
-		return nil, fmt.Errorf("recover the outbox: %w", err)
+		return 0, fmt.Errorf("recover the outbox: %w", err)
 	}
-	var lost []Lost
 	var errs []error
 	for _, r := range rows {
-		found, err := o.settleOld(ctx, r)
-		errs = append(errs, err)
-		if !found && r.answers() {
-			lost = append(lost, Lost{r.event, r.place})
-		}
+		errs = append(errs, o.settleOld(ctx, r))
 	}
-	return lost, errors.Join(errs...)
+	return len(rows), errors.Join(errs...)
 }
 
-// answers reports whether somebody waits for the deed.
-func (r row) answers() bool {
-	switch r.action.(type) {
-	case chat.Say:
-		return true
-	case chat.SendFile:
-		return !r.document
-	}
-	return false
-}
-
-// settleOld finds out about one row, and reports whether it went out.
-func (o *Outbox) settleOld(ctx context.Context, r row) (found bool, err error) {
+// settleOld finds out about one row.
+func (o *Outbox) settleOld(ctx context.Context, r row) error {
 	p, ok := o.deps.Platforms[r.place.Platform]
 	if !ok {
-		return false, o.ledger.settle(ctx, unknown, r)
+		return o.ledger.settle(ctx, unknown, r)
 	}
 	if _, file := r.action.(chat.SendFile); file { // what was to be sent is gone
-		return false, o.ledger.settle(ctx, unknown, r)
+		return o.ledger.settle(ctx, unknown, r)
 	}
 	if able := p.Abilities(); able.Idempotent && (able.Remembers == 0 || o.deps.Now().Sub(r.at) < able.Remembers) {
 		_, err := o.deliver(ctx, p, r)
-		return err == nil, err
+		return err
 	}
-	if say, ok := r.action.(chat.Say); ok {
-		if m, found, err := ours(ctx, p, r.place, say); err == nil && found == there {
-			r.message = m.ID
-			return true, o.ledger.sent(ctx, r, o.noting(r, chat.Receipt{Message: m.ID, At: m.At}))
-		}
+	if receipt, found := seen(ctx, p, r); found == there {
+		r.message = receipt.Message
+		return o.ledger.sent(ctx, r, o.noting(r, receipt))
 	}
-	return false, o.ledger.settle(ctx, unknown, r)
+	return o.ledger.settle(ctx, unknown, r)
 }
 
 // lookBack is how many messages are searched for our own words.
@@ -164,11 +140,19 @@ func decodeAs[A chat.Action](text []byte) (chat.Action, error) {
 // Replied reports whether an event was answered, or may have been: a reply, reaction, edit or file of a turn that it
 // caused went out. Notices do not count, nor does what went to the person alone.
 func (o *Outbox) Replied(ctx context.Context, id chat.EventID) (bool, error) {
-	var n int
-	err := o.deps.DB.Read().QueryRowContext(ctx, `SELECT count(*) FROM outbox
-		WHERE event = ? AND why <> ? AND does <> ? AND state IN ('sent', 'unknown', 'held')`, id, chat.Notice, doDocument).Scan(&n)
+	return o.any(ctx, id, `does <> 'document' AND state IN ('sent', 'unknown', 'held')`)
+}
+
+// Doubt reports whether nobody can tell if an answer to an event arrived, or a part of it, and the person is to be told.
+func (o *Outbox) Doubt(ctx context.Context, id chat.EventID) (bool, error) {
+	return o.any(ctx, id, `does IN ('say', 'file') AND state = 'unknown'`)
+}
+
+// any reports whether an event caused a deed such as this, a notice aside.
+func (o *Outbox) any(ctx context.Context, id chat.EventID, such string) (is bool, err error) {
+	err = o.deps.DB.Read().QueryRowContext(ctx, `SELECT count(*) > 0 FROM outbox WHERE event = ? AND why <> ? AND `+such, id, chat.Notice).Scan(&is)
 	if err != nil {
 		return false, fmt.Errorf("read the outbox: %w", err)
 	}
-	return n > 0, nil
+	return is, nil
 }

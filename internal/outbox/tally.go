@@ -48,6 +48,7 @@ type tally struct {
 	anchor chat.MessageID // what the reply answers
 	parts  int            // in how many messages the reply went out
 	file   chat.MessageID // the newest message with files
+	doubt  bool           // nobody can tell whether what was said arrived
 
 	silent bool                    // it lets nothing more out
 	gone   map[chat.MessageID]bool // messages that were taken back: nothing answers them
