@@ -116,7 +116,11 @@ func TestSoakCommunity(t *testing.T) {
 	c.rest()
 	first := c.figures()
 	c.arrive()
-	for range messages {
+	for i := range messages {
+		if i == messages/2 { // by then there is, in memory too, what is kept of so many people; from now on that is all
+			c.rest()
+			first.memory = max(first.memory, resident(t, c.cmd.Process.Pid))
+		}
 		c.do(p.next())
 	}
 	c.rest()
