@@ -247,8 +247,12 @@ func (h *Host) remindAll(ctx context.Context, _ time.Time) error {
 	return errors.Join(slices.DeleteFunc(errs, func(err error) bool { return err == nil })...)
 }
 
-// remind delivers a reminder, or notes that it could not be.
+// remind delivers a reminder, or notes that it could not be. Its person may have taken it back while others were
+// delivered.
 func (h *Host) remind(ctx context.Context, r remind.Reminder) error {
+	if still, err := h.reminders.Find(ctx, r.Person, r.ID); err != nil || !still.Enabled {
+		return err
+	}
 	place, err := h.direct(ctx, r.Person, r.Place)
 	if errors.Is(err, platform.ErrUnreachable) {
 		h.log.Warn("a reminder is given up: there is no way to its person", chat.KeyPlatform, r.Person.Platform, chat.KeyPerson, r.Person.ID)

@@ -180,6 +180,36 @@ func TestAReminderThatFailsBlocksNoOther(t *testing.T) {
 	}
 }
 
+// What somebody takes back while others are reminded is not said.
+func TestAReminderThatIsTakenBackInTime(t *testing.T) {
+	r, g := initiative(t, nil, reply("Your ferns!"))
+	ann := chat.Person{Platform: "net", ID: "ann"}
+	r.dueReminder(0)
+	due, err := r.reminders.Due(t.Context())
+	if err == nil {
+		err = r.reminders.Cancel(t.Context(), ann, due[0].ID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.remind(t.Context(), due[0]); err != nil || len(g.said()) != 0 || r.agent.prompt(0) != "" {
+		t.Error(err, g.said())
+	}
+}
+
+// A reminder of which nobody knows whether it arrived comes again.
+func TestAReminderThatMayBeLost(t *testing.T) {
+	r, g := initiative(t, nil, reply("Your ferns!"))
+	file := r.dueReminder(0)
+	g.mu.Lock()
+	g.loses = 1
+	g.mu.Unlock()
+	r.remindNow()
+	if text, _ := os.ReadFile(file); !strings.Contains(string(text), `"attempts":1`) || strings.Contains(string(text), `"enabled":false`) || len(g.said()) != 0 {
+		t.Errorf("%q\n%s", g.said(), text)
+	}
+}
+
 // BUG-B15: an id is whatever the network says; nothing in it separates anything.
 func TestIdsAreOpaque(t *testing.T) {
 	r, g := initiative(t, nil, reply("hello"))
