@@ -34,7 +34,7 @@ func (d *Discord) Do(ctx context.Context, a chat.Action) (chat.Receipt, error) {
 	}
 	id, err := d.do(ctx, where.ID, a)
 	if err != nil {
-		return chat.Receipt{}, fmt.Errorf("discord: %w", err)
+		return chat.Receipt{}, err
 	}
 	return chat.Receipt{Message: id, At: time.Now()}, nil
 }
