@@ -38,7 +38,7 @@ func auditCommand() *cobra.Command {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&f.at.dir, "dir", "", "the bot's directory; the instance «familiar» when left out")
+	dirFlag(flags, &f.at.dir)
 	flags.StringVar(&f.person, "person", "", "only of this person: platform/ID, or the ID alone")
 	flags.StringVar(&f.since, "since", "", "only from then on: 90m, 24h, 7d, or a day such as 2026-01-31")
 	flags.BoolVar(&f.json, "json", false, "as JSON")
@@ -57,12 +57,12 @@ type auditFlags struct {
 }
 
 // records is where they lie, and which of them are meant.
-func (f *auditFlags) records(now time.Time) (dir string, kept bool, want audit.Wanted, err error) {
+func (f *auditFlags) records(cmd *cobra.Command, now time.Time) (dir string, kept bool, want audit.Wanted, err error) {
 	want.Person = f.person
 	if want.Since, err = since(f.since, now); err != nil {
 		return "", false, want, misuse{err}
 	}
-	loaded, err := f.at.load()
+	loaded, err := f.at.look(cmd)
 	if err != nil {
 		return "", false, want, err
 	}
@@ -100,7 +100,7 @@ func auditLsCommand(f *auditFlags) *cobra.Command {
 		Example: "  familiar audit ls --person discord/12345678901234567 --since 7d",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, kept, want, err := f.records(time.Now())
+			dir, kept, want, err := f.records(cmd, time.Now())
 			if err != nil {
 				return err
 			}
@@ -170,7 +170,7 @@ func auditShowCommand(f *auditFlags) *cobra.Command {
 		Example: "  familiar audit show sess_m3x0a1b2_00112233445566778899aabbccddeeff\n  familiar audit show refused --since 24h",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, kept, want, err := f.records(time.Now())
+			dir, kept, want, err := f.records(cmd, time.Now())
 			if err != nil {
 				return err
 			}

@@ -59,7 +59,7 @@ func clockLsCommand() *cobra.Command {
 			return clockTable(cmd.OutOrStdout(), all, time.Now())
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "", "the bot's directory, or its id; the instance «familiar» when left out")
+	dirFlag(cmd.Flags(), &dir)
 	cmd.Flags().BoolVar(&inJSON, "json", false, "as JSON")
 	return cmd
 }

@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"familiar/internal/config"
-	"familiar/internal/instance"
 )
 
 // configCommand looks at the configuration of a bot. It starts nothing and changes nothing.
@@ -30,39 +28,12 @@ func configCommand() *cobra.Command {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&at.dir, "dir", "", "the bot's directory; the instance «familiar» when left out")
-	flags.StringVarP(&at.file, "config", "c", "", "configuration file to read instead of the one in the directory")
+	at.declare(flags)
 	cmd.AddCommand(configCheckCommand(&at), configShowCommand(&at), configSchemaCommand())
 	for _, sub := range cmd.Commands() {
 		usage(sub)
 	}
 	return cmd
-}
-
-// place is which configuration is meant.
-type place struct{ dir, file string }
-
-// load reads the configuration. Unlike a start, which makes what is missing, looking at a directory that somebody
-// named and that is not there is a mistake.
-func (p place) load() (config.Loaded, error) {
-	dir := p.dir
-	switch {
-	case dir != "":
-		info, err := os.Stat(dir)
-		if err != nil {
-			return config.Loaded{}, fmt.Errorf("look at the bot's directory: %w", err)
-		}
-		if !info.IsDir() {
-			return config.Loaded{}, fmt.Errorf("%s is not a directory; for a file use --config", dir)
-		}
-	case p.file == "":
-		inst, err := instance.Find("", instance.DefaultID)
-		if err != nil {
-			return config.Loaded{}, err
-		}
-		dir = inst.Dir
-	}
-	return config.Load(config.Where{Dir: dir, File: p.file}, os.Environ())
 }
 
 func configCheckCommand(at *place) *cobra.Command {
@@ -99,7 +70,7 @@ func configShowCommand(at *place) *cobra.Command {
 		Example: "  familiar config show --dir ~/.familiar/instances/familiar",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			loaded, err := at.load()
+			loaded, err := at.look(cmd)
 			if err != nil {
 				return tell(cmd, err)
 			}

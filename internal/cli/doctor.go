@@ -25,33 +25,32 @@ func doctorCommand() *cobra.Command {
 		Example: "  familiar doctor\n  familiar doctor --dir ./my-bot --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id := instance.DefaultID
-			if len(args) == 1 {
-				id = args[0]
-			}
 			if len(args) == 1 && dir != "" {
 				return misuse{fmt.Errorf("name the bot by its id or by --dir, not both")}
 			}
-			return examine(cmd, dir, id, json)
+			inst, err := namedInstance(dir)
+			if len(args) == 1 {
+				inst, err = instance.Find("", args[0])
+			}
+			if err != nil {
+				return err
+			}
+			return examine(cmd, inst, json)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "", "the bot's directory; the instance «familiar» when left out")
+	dirFlag(cmd.Flags(), &dir)
 	cmd.Flags().BoolVar(&json, "json", false, "as JSON")
 	return cmd
 }
 
-func examine(cmd *cobra.Command, dir, id string, json bool) error {
-	inst, err := instance.Find(dir, id)
-	if err != nil {
-		return err
-	}
+func examine(cmd *cobra.Command, inst instance.Instance, json bool) (err error) {
 	if info, err := os.Stat(inst.Dir); err != nil {
 		return fmt.Errorf("look at the bot: %w (familiar up makes one)", err)
 	} else if !info.IsDir() {
 		return fmt.Errorf("look at the bot: %s is not a directory", inst.Dir)
 	}
 	p := host.Patient{Instance: inst, Vault: &secret.Vault{}}
-	p.Loaded, p.Fault = config.Load(config.Where{Dir: inst.Dir}, os.Environ())
+	p.Loaded, p.Fault = config.Load(config.Where{Dir: inst.Dir, Look: true}, os.Environ())
 	p.Vault.Know(p.Loaded.Secrets...)
 	if token, err := inst.ReadToken(); err == nil {
 		p.Vault.Know(token)

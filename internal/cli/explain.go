@@ -9,7 +9,6 @@ import (
 
 	"familiar/internal/explanation"
 	"familiar/internal/host"
-	"familiar/internal/instance"
 )
 
 func explainCommand() *cobra.Command {
@@ -36,8 +35,7 @@ func explainCommand() *cobra.Command {
 			return e.Write(cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&at.dir, "dir", "", "the bot's directory; the instance «familiar» when left out")
-	cmd.Flags().StringVarP(&at.file, "config", "c", "", "configuration file to read instead of the one in the directory")
+	at.declare(cmd.Flags())
 	cmd.Flags().BoolVar(&json, "json", false, "as JSON")
 	return cmd
 }
@@ -56,11 +54,11 @@ func explain(cmd *cobra.Command, at place, name string) (e explanation.Explanati
 	if err != nil {
 		return e, err
 	}
-	loaded, err := at.load()
+	loaded, err := at.look(cmd)
 	if err != nil {
 		return e, err
 	}
-	inst, err := instance.Find(at.dir, instance.DefaultID)
+	inst, err := namedInstance(at.dir)
 	if err != nil {
 		return e, err
 	}

@@ -34,7 +34,7 @@ func memoryCommand() *cobra.Command {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&f.dir, "dir", "", "the bot's directory, or its id; the instance «familiar» when left out")
+	dirFlag(flags, &f.dir)
 	flags.StringVar(&f.person, "person", "", "only of this person: platform/ID")
 	flags.BoolVar(&f.json, "json", false, "as JSON")
 	cmd.AddCommand(memoryLsCommand(&f), memoryShowCommand(&f), memorySearchCommand(&f))
@@ -80,8 +80,8 @@ type remembered struct {
 }
 
 // open finds the files of a bot.
-func (f *memoryFlags) open() (remembered, error) {
-	loaded, err := loadNamed(f.dir)
+func (f *memoryFlags) open(cmd *cobra.Command) (remembered, error) {
+	loaded, err := place{dir: f.dir}.look(cmd)
 	if err != nil {
 		return remembered{}, err
 	}

@@ -44,7 +44,7 @@ func memoryLsCommand(f *memoryFlags) *cobra.Command {
 		Example: "  familiar memory ls --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r, err := f.open()
+			r, err := f.open(cmd)
 			if err != nil {
 				return err
 			}
@@ -102,12 +102,12 @@ func memoryShowCommand(f *memoryFlags) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
 			if strings.HasSuffix(args[0], ".md") {
-				return f.note(out, args[0])
+				return f.note(cmd, args[0])
 			}
 			if strings.Contains(args[0], "/") {
 				f.person = args[0]
 			}
-			found, err := f.chosen(cmd.Context(), args[0])
+			found, err := f.chosen(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -123,18 +123,18 @@ func memoryShowCommand(f *memoryFlags) *cobra.Command {
 }
 
 // chosen returns the memories of a person, the oldest first, or the one of an id.
-func (f *memoryFlags) chosen(ctx context.Context, name string) (found []shownMemory, err error) {
+func (f *memoryFlags) chosen(cmd *cobra.Command, name string) (found []shownMemory, err error) {
 	q, err := f.query()
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.open()
+	r, err := f.open(cmd)
 	if err != nil {
 		return nil, err
 	}
 	one := f.person != name
 	for _, home := range r.people {
-		all, err := r.store.All(ctx, personOf(home), true)
+		all, err := r.store.All(cmd.Context(), personOf(home), true)
 		if err != nil {
 			return nil, err
 		}
@@ -175,8 +175,8 @@ func tellMemories(out io.Writer, all []shownMemory) error {
 }
 
 // note writes a note of the agents as it is.
-func (f *memoryFlags) note(out io.Writer, name string) error {
-	r, err := f.open()
+func (f *memoryFlags) note(cmd *cobra.Command, name string) error {
+	r, err := f.open(cmd)
 	if err != nil {
 		return err
 	}
@@ -185,6 +185,7 @@ func (f *memoryFlags) note(out io.Writer, name string) error {
 		defer root.Close()
 		var text []byte
 		if text, err = root.ReadFile(name); err == nil {
+			out := cmd.OutOrStdout()
 			_, err = io.WriteString(out, shown(out, string(text)))
 			return err
 		}
@@ -209,7 +210,7 @@ func memorySearchCommand(f *memoryFlags) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.search(cmd.Context(), cmd.OutOrStdout(), strings.Join(args, " "))
+			return f.search(cmd, strings.Join(args, " "))
 		},
 	}
 	f.period(cmd)
@@ -223,7 +224,8 @@ type foundAll struct {
 	Notes    []memory.Note `json:"agentNotes"`
 }
 
-func (f *memoryFlags) search(ctx context.Context, out io.Writer, words string) error {
+func (f *memoryFlags) search(cmd *cobra.Command, words string) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	q, err := f.query()
 	if err != nil {
 		return err
@@ -231,7 +233,7 @@ func (f *memoryFlags) search(ctx context.Context, out io.Writer, words string) e
 	if q.Words = words; q.Limit < 1 {
 		return misuse{fmt.Errorf("--limit %d: it must be 1 or more", q.Limit)}
 	}
-	r, err := f.open()
+	r, err := f.open(cmd)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func notesCommand() *cobra.Command {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&f.dir, "dir", "", "the bot's directory, or its id; the instance «familiar» when left out")
+	dirFlag(flags, &f.dir)
 	flags.BoolVar(&f.json, "json", false, "as JSON")
 	cmd.AddCommand(notesLsCommand(&f), notesShowCommand(&f), notesAdmitCommand(&f), notesRejectCommand(&f))
 	for _, sub := range cmd.Commands() {
@@ -53,8 +53,8 @@ type notesFlags struct {
 }
 
 // open finds the notes of a bot.
-func (f *notesFlags) open() (*note.Notes, error) {
-	loaded, err := loadNamed(f.dir)
+func (f *notesFlags) open(cmd *cobra.Command) (*note.Notes, error) {
+	loaded, err := place{dir: f.dir}.look(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func (f *notesFlags) open() (*note.Notes, error) {
 }
 
 // find returns the draft that somebody named.
-func (f *notesFlags) find(word string) (*note.Notes, note.Draft, error) {
-	notes, err := f.open()
+func (f *notesFlags) find(cmd *cobra.Command, word string) (*note.Notes, note.Draft, error) {
+	notes, err := f.open(cmd)
 	if err != nil {
 		return nil, note.Draft{}, err
 	}
@@ -86,7 +86,7 @@ func notesLsCommand(f *notesFlags) *cobra.Command {
 		Example: "  familiar notes ls --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			notes, err := f.open()
+			notes, err := f.open(cmd)
 			if err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ func notesShowCommand(f *notesFlags) *cobra.Command {
 		Example: "  familiar notes show tea-in-japan",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, d, err := f.find(args[0])
+			_, d, err := f.find(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -171,7 +171,7 @@ func notesAdmitCommand(f *notesFlags) *cobra.Command {
 		Example: "  familiar notes admit tea-in-japan",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			notes, d, err := f.find(args[0])
+			notes, d, err := f.find(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -198,7 +198,7 @@ func notesRejectCommand(f *notesFlags) *cobra.Command {
 		Example: "  familiar notes reject tea-in-japan",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			notes, d, err := f.find(args[0])
+			notes, d, err := f.find(cmd, args[0])
 			if err != nil {
 				return err
 			}

@@ -17,7 +17,7 @@ import (
 type reachFlags struct{ dir string }
 
 func (f *reachFlags) declare(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.dir, "dir", "", "the bot's directory; the instance «familiar» when left out")
+	dirFlag(cmd.Flags(), &f.dir)
 }
 
 // remote reports whether the bot is named by its address alone.
@@ -27,10 +27,10 @@ func (f *reachFlags) remote(id string) bool {
 
 // instance finds the bot's directory. id is used when no directory was given.
 func (f *reachFlags) instance(id string) (instance.Instance, error) {
-	if id == "" {
-		id = instance.DefaultID
+	if f.dir != "" || id == "" {
+		return namedInstance(f.dir)
 	}
-	return instance.Find(f.dir, id)
+	return instance.Find("", id)
 }
 
 // reach finds the bot. id is used when no directory was given.

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"familiar/internal/host"
-	"familiar/internal/instance"
 	"familiar/internal/skillstore"
 	"familiar/internal/terminal"
 )
@@ -36,7 +35,7 @@ func skillsCommand() *cobra.Command {
 		},
 	}
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.PersistentFlags().StringVar(&dir, "dir", "", "the bot's directory, or its id; the instance «familiar» when left out")
+	dirFlag(cmd.PersistentFlags(), &dir)
 	store := func() (*skillstore.Store, error) { return openSkills(dir) }
 	cmd.AddCommand(skillsLs(store), skillsShow(store),
 		skillsDecide(store, "admit", "Let what waits in", "agents read it from the next start of the bot on", (*skillstore.Store).Admit),
@@ -49,10 +48,7 @@ func skillsCommand() *cobra.Command {
 
 // openSkills finds the skills of a bot, by its directory or id.
 func openSkills(dir string) (*skillstore.Store, error) {
-	inst, err := instance.Find(dir, instance.DefaultID)
-	if _, none := os.Stat(dir); none != nil && dir != "" && !strings.ContainsRune(dir, os.PathSeparator) {
-		inst, err = instance.Find("", dir)
-	}
+	inst, err := namedInstance(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func upCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return up(cmd, f) },
 	}
-	cmd.Flags().StringVar(&f.dir, "dir", "", "the bot's directory; the instance «familiar» when left out")
+	dirFlag(cmd.Flags(), &f.dir)
 	cmd.Flags().IntVar(&f.port, "port", -1, "port of the page, instead of server.port; 0 takes any free one")
 	cmd.Flags().BoolVar(&f.noOpen, "no-open", false, "do not open the page in a browser")
 	cmd.Flags().StringVar(&f.desk, "desk", "", "kind of work, instead of bot.desk")
@@ -72,7 +72,7 @@ func up(cmd *cobra.Command, f upFlags) (err error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
 	}
-	inst, err := instance.Find(f.dir, instance.DefaultID)
+	inst, err := namedInstance(f.dir)
 	if err != nil {
 		return err
 	}

@@ -21,10 +21,16 @@ type decoder struct {
 	env      map[string]string
 	problems Problems
 	literals map[string]string // by file, the path of a secret that is written out in it
-	unset    Problems          // secrets whose source is empty: worth a word, and an error only where one is required
+	unset    []unset           // secrets whose source is empty: worth a word, and an error only where one is required
 	origins  map[string]Origin
 
 	secretFiles []string // what file:PATH names
+}
+
+// unset is a secret that was to come from a variable which is not set.
+type unset struct {
+	Problem
+	variable string
 }
 
 func (d *decoder) wrong(at Origin, path, format string, args ...any) {
@@ -240,7 +246,7 @@ func (d *decoder) secret(path string, n *node, v reflect.Value) {
 		if name, ok := strings.CutPrefix(value, "env:"); ok {
 			value = d.env[name]
 			if value == "" {
-				d.unset = append(d.unset, Problem{n.at, path, fmt.Sprintf("the variable %s is not set", name)})
+				d.unset = append(d.unset, unset{Problem{n.at, path, fmt.Sprintf("the variable %s is not set", name)}, name})
 			}
 		} else if file, ok := strings.CutPrefix(value, "file:"); ok {
 			value = d.secretFile(path, n, file)

@@ -17,6 +17,7 @@ type Where struct {
 	Dir  string
 	File string
 	Set  []Override
+	Look bool // nothing is started: a value that is wrong only for want of a variable is told in Loaded.Absent
 }
 
 // Override is a value from the command line, in the words of the environment.
@@ -33,6 +34,7 @@ type Loaded struct {
 	Secrets     []secret.Value // every secret in it, for the vault that masks them
 	Files       []string       // the files that were read, lowest layer first
 	Watched     []string       // the files that would make another configuration if they changed; not all are there
+	Absent      []string       // the variables whose want was forgiven, for Where.Look
 	Environment string         // production, development, …
 	Dir         string         // what relative paths are relative to
 
@@ -71,7 +73,7 @@ func Load(w Where, environ []string) (Loaded, error) {
 	for _, set := range w.Set {
 		root.set(set.Path, &node{at: Origin{Name: set.Name}, kind: text, value: set.Value, loose: true})
 	}
-	if err := l.fill(root, env, more); err != nil {
+	if err := l.fill(root, env, more, w.Look); err != nil {
 		return Loaded{}, err
 	}
 	return l, nil
@@ -101,7 +103,7 @@ func (l *Loaded) layers(env map[string]string) (root *node, problems Problems, w
 }
 
 // fill turns the tree into the configuration and checks it. Problems that are known already are told with the rest.
-func (l *Loaded) fill(root *node, env map[string]string, known Problems) error {
+func (l *Loaded) fill(root *node, env map[string]string, known Problems, look bool) error {
 	d := decoder{env: env, origins: l.origins, literals: make(map[string]string), problems: known}
 	d.decode("", root, reflect.ValueOf(&l.Config).Elem())
 
@@ -117,10 +119,18 @@ func (l *Loaded) fill(root *node, env map[string]string, known Problems) error {
 			l.Warnings = append(l.Warnings, problem)
 		} else if !slices.ContainsFunc(d.problems, func(q Problem) bool { return q.Path == p.Path }) {
 			problem.Say += d.hint(root, p)
+			if name := d.wants(root, p.Path); look && name != "" {
+				l.forgive(problem, name)
+				continue
+			}
 			d.problems = append(d.problems, problem)
 		}
 	}
-	l.Warnings = append(l.Warnings, d.unset...)
+	for _, u := range d.unset {
+		if !slices.ContainsFunc(l.Warnings, func(w Problem) bool { return w.At == u.At }) {
+			l.Warnings = append(l.Warnings, u.Problem)
+		}
+	}
 	l.Watched = append(l.Watched, d.secretFiles...)
 	l.checkModes(d.literals)
 	if len(d.problems) > 0 {
@@ -143,15 +153,32 @@ func (l *Loaded) origin(root *node, p setting.Problem) Origin {
 	return at
 }
 
-// hint says which variable a value was to come from, and how a required one can be given besides the file.
-func (d *decoder) hint(root *node, p setting.Problem) string {
-	if name := root.unsetAt(p.Path); name != "" {
-		return fmt.Sprintf("; the variable %s is not set", name)
+// forgive makes a warning of a problem that comes of a variable which is not set, in the place of the word about that
+// variable alone.
+func (l *Loaded) forgive(p Problem, variable string) {
+	l.Warnings = append(slices.DeleteFunc(l.Warnings, func(w Problem) bool { return w.At == p.At }), p)
+	if !slices.Contains(l.Absent, variable) {
+		l.Absent = append(l.Absent, variable)
+	}
+}
+
+// wants returns the variable that a value was to come from and that is not set, or "".
+func (d *decoder) wants(root *node, path string) string {
+	if name := root.unsetAt(path); name != "" {
+		return name
 	}
 	for _, u := range d.unset {
-		if u.Path == p.Path {
-			return "; " + u.Say
+		if u.Path == path {
+			return u.variable
 		}
+	}
+	return ""
+}
+
+// hint says which variable a value was to come from, and how a required one can be given besides the file.
+func (d *decoder) hint(root *node, p setting.Problem) string {
+	if name := d.wants(root, p.Path); name != "" {
+		return fmt.Sprintf("; the variable %s is not set", name)
 	}
 	if !p.Missing {
 		return ""
