@@ -8,14 +8,19 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"familiar/internal/config"
 	"familiar/internal/instance"
 )
 
+// flagSet is where flags are declared: those of a command, or of its subcommands too.
+type flagSet interface {
+	StringVar(to *string, name, value, usage string)
+	StringVarP(to *string, name, short, value, usage string)
+}
+
 // dirFlag declares the flag by which every command takes a bot.
-func dirFlag(flags *pflag.FlagSet, dir *string) {
+func dirFlag(flags flagSet, dir *string) {
 	flags.StringVar(dir, "dir", "", "the bot's directory, or its id; the instance «familiar» when left out")
 }
 
@@ -41,7 +46,7 @@ func isDir(path string) bool {
 // place is which configuration is meant.
 type place struct{ dir, file string }
 
-func (p *place) declare(flags *pflag.FlagSet) {
+func (p *place) declare(flags flagSet) {
 	dirFlag(flags, &p.dir)
 	flags.StringVarP(&p.file, "config", "c", "", "configuration file to read instead of the one in the directory")
 }
