@@ -24,8 +24,8 @@ func dirFlag(flags flagSet, dir *string) {
 	flags.StringVar(dir, "dir", "", "the bot's directory, or its id; the instance «familiar» when left out")
 }
 
-// namedInstance finds a bot by its directory, or by its id; the instance «familiar» where neither is given. A word that is both
-// is the directory, and so is one that is neither: a start makes it.
+// namedInstance finds a bot by its directory, or by its id; the instance «familiar» where neither is given. A word that is
+// both is the directory, and so is one that is neither: a start makes it.
 func namedInstance(word string) (instance.Instance, error) {
 	if word == "" {
 		return instance.Find("", instance.DefaultID)
@@ -51,8 +51,8 @@ func (p *place) declare(flags flagSet) {
 	flags.StringVarP(&p.file, "config", "c", "", "configuration file to read instead of the one in the directory")
 }
 
-// where finds the configuration. Unlike a start, which makes what is missing, looking at a directory that is not there is a
-// mistake.
+// where finds the configuration. Unlike a start, which makes what is missing, looking at a directory that is not there
+// is a mistake.
 func (p place) where() (config.Where, error) {
 	if p.dir == "" && p.file != "" {
 		return config.Where{File: p.file}, nil
