@@ -64,8 +64,8 @@ func (p place) where() (config.Where, error) {
 	return config.Where{Dir: inst.Dir, File: p.file}, there(inst, p.dir)
 }
 
-// there makes sure that a bot's directory exists. word is how it was named; the directory that is meant when nothing was said
-// may be missing: its bot has not run yet.
+// there makes sure that a bot's directory exists. word is how it was named; the directory that is meant when nothing was
+// said may be missing: its bot has not run yet.
 func there(inst instance.Instance, word string) error {
 	info, err := os.Stat(inst.Dir)
 	switch {
@@ -92,8 +92,8 @@ func (p place) load() (config.Loaded, error) {
 	return config.Load(where, os.Environ())
 }
 
-// look reads the configuration for a command that starts nothing: keys and tokens that are in the environment of the bot and
-// not of this shell count as unset.
+// look reads the configuration for a command that starts nothing: keys and tokens that are in the environment of the bot
+// and not of this shell count as unset.
 func (p place) look(cmd *cobra.Command) (config.Loaded, error) {
 	where, err := p.where()
 	if err != nil {
