@@ -26,7 +26,7 @@ func (o *Outbox) find(ctx context.Context, p platform.Platform, r row, doubt err
 		case <-ctx.Done():
 			return chat.Receipt{}, doubt
 		}
-		if receipt, found := seen(ctx, p, r); found == there {
+		if receipt, found := lookFor(ctx, p, r); found == there {
 			o.deps.Log.Info("a message arrived whose answer was lost", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform)
 			return receipt, nil
 		}
@@ -34,8 +34,8 @@ func (o *Outbox) find(ctx context.Context, p platform.Platform, r row, doubt err
 	return chat.Receipt{}, doubt
 }
 
-// seen looks once whether the words of a row were said. Other deeds cannot be seen, nor can where nobody can look.
-func seen(ctx context.Context, p platform.Platform, r row) (chat.Receipt, sight) {
+// lookFor looks once whether the words of a row were said. Other deeds cannot be seen, nor can where nobody can look.
+func lookFor(ctx context.Context, p platform.Platform, r row) (chat.Receipt, sight) {
 	say, is := r.action.(chat.Say)
 	if !is {
 		return chat.Receipt{}, hidden

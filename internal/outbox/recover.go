@@ -40,7 +40,7 @@ func (o *Outbox) settleOld(ctx context.Context, r row) error {
 		_, err := o.deliver(ctx, p, r)
 		return err
 	}
-	if receipt, found := seen(ctx, p, r); found == there {
+	if receipt, found := lookFor(ctx, p, r); found == there {
 		r.message = receipt.Message
 		return o.ledger.sent(ctx, r, o.noting(r, receipt))
 	}
@@ -140,16 +140,16 @@ func decodeAs[A chat.Action](text []byte) (chat.Action, error) {
 // Replied reports whether an event was answered, or may have been: a reply, reaction, edit or file of a turn that it
 // caused went out. Notices do not count, nor does what went to the person alone.
 func (o *Outbox) Replied(ctx context.Context, id chat.EventID) (bool, error) {
-	return o.any(ctx, id, `does <> 'document' AND state IN ('sent', 'unknown', 'held')`)
+	return o.has(ctx, id, `does <> 'document' AND state IN ('sent', 'unknown', 'held')`)
 }
 
 // Doubt reports whether nobody can tell if an answer to an event arrived, or a part of it, and the person is to be told.
 func (o *Outbox) Doubt(ctx context.Context, id chat.EventID) (bool, error) {
-	return o.any(ctx, id, `does IN ('say', 'file') AND state = 'unknown'`)
+	return o.has(ctx, id, `does IN ('say', 'file') AND state = 'unknown'`)
 }
 
-// any reports whether an event caused a deed such as this, a notice aside.
-func (o *Outbox) any(ctx context.Context, id chat.EventID, such string) (is bool, err error) {
+// has reports whether an event caused a deed such as this, a notice aside.
+func (o *Outbox) has(ctx context.Context, id chat.EventID, such string) (is bool, err error) {
 	err = o.deps.DB.Read().QueryRowContext(ctx, `SELECT count(*) > 0 FROM outbox WHERE event = ? AND why <> ? AND `+such, id, chat.Notice).Scan(&is)
 	if err != nil {
 		return false, fmt.Errorf("read the outbox: %w", err)
