@@ -7,7 +7,7 @@ type Key string
 const (
 	Sorry         Key = "sorry"         // a turn failed: neutral, without any detail
 	CutOff        Key = "cutOff"        // a restart came between; the message has to be sent again
-	LostReply     Key = "lostReply"     // a restart came between; whether the reply went out is not known
+	LostReply     Key = "lostReply"     // whether the reply went out is not known
 	InLine        Key = "inLine"        // ahead: how many are answered before
 	EditedAtWork  Key = "editedAtWork"  // a message was edited while a turn works on it: what to do
 	Busy          Key = "busy"          // too many wait already: this one was not taken
