@@ -32,6 +32,9 @@ func patience(a chat.Action) time.Duration {
 // deliver does what a row says and settles the row, however long the network took.
 func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.Receipt, error) {
 	ctx = context.WithoutCancel(ctx)
+	if r.at.IsZero() {
+		r.at = o.deps.Now()
+	}
 	limited, cancel := context.WithTimeout(ctx, patience(r.action))
 	defer cancel()
 	if words(r.action) && o.behind(ctx, r.place) {

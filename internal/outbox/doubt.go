@@ -15,7 +15,8 @@ var looks = []time.Duration{time.Second, 4 * time.Second, 10 * time.Second}
 // find looks for words of which nobody knows whether the network took them, for as long as a delivery may take at most.
 // What is not found may still be there, and is not said again: doubt is returned.
 func (o *Outbox) find(ctx context.Context, p platform.Platform, r row, doubt error) (chat.Receipt, error) {
-	if _, can := p.(platform.Historian); !can || !words(r.action) {
+	_, can := p.(platform.Historian)
+	if _, _, seen := worded(r.action); !can || !seen {
 		return chat.Receipt{}, doubt
 	}
 	ctx, cancel := context.WithTimeout(ctx, deliverTime)
@@ -36,11 +37,7 @@ func (o *Outbox) find(ctx context.Context, p platform.Platform, r row, doubt err
 
 // lookFor looks once whether the words of a row were said. Other deeds cannot be seen, nor can where nobody can look.
 func lookFor(ctx context.Context, p platform.Platform, r row) (chat.Receipt, sight) {
-	say, is := r.action.(chat.Say)
-	if !is {
-		return chat.Receipt{}, hidden
-	}
-	m, found, err := ours(ctx, p, r.place, say)
+	m, found, err := ours(ctx, p, r)
 	if err != nil {
 		return chat.Receipt{}, hidden
 	}

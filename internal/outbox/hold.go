@@ -172,11 +172,10 @@ func (o *Outbox) retry(ctx context.Context, r row) (again time.Duration, err err
 // repeat does what a row says unless the network did it already, at a try of which nobody heard the end. Where the network
 // has forgotten the key by now, our own words are looked for.
 func (o *Outbox) repeat(ctx context.Context, p platform.Platform, r row) (chat.Receipt, error) {
-	say, said := r.action.(chat.Say)
-	if able := p.Abilities(); !said || !able.Idempotent || able.Remembers == 0 || o.deps.Now().Sub(r.at) < able.Remembers {
+	if able := p.Abilities(); !able.Idempotent || able.Remembers == 0 || o.deps.Now().Sub(r.at) < able.Remembers {
 		return p.Do(ctx, r.action)
 	}
-	m, found, err := ours(ctx, p, r.place, say)
+	m, found, err := ours(ctx, p, r)
 	switch {
 	case err != nil:
 		return chat.Receipt{}, platform.Temporary{Err: fmt.Errorf("look for what was said: %w", err)}

@@ -314,7 +314,7 @@ func (n *forgetful) Before(context.Context, chat.Place, chat.MessageID, int) (pa
 	defer n.mu.Unlock()
 	for _, a := range n.got {
 		_, text := describe(a)
-		past = append(past, chat.Message{ID: "found", From: chat.Person{Us: true}, Text: text})
+		past = append(past, chat.Message{ID: "found", From: chat.Person{Us: true}, Text: text, At: time.Now()})
 	}
 	for range n.chatter {
 		past = append(past, chat.Message{Text: "so I said"})

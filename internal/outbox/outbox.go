@@ -206,6 +206,11 @@ func (o *Outbox) edit(ctx context.Context, t chat.Turn, p platform.Platform, a c
 		return chat.Receipt{}, err
 	}
 	receipt, err := o.once(ctx, t, p, a)
+	if uncertain(err) {
+		// Where an edit cannot be asked for again, nobody knows whether anything of the reply is left.
+		o.count(t, func(c *tally) { c.doubt = c.doubt || !able.Idempotent })
+		return chat.Receipt{}, err
+	}
 	if err != nil {
 		release()
 		return chat.Receipt{}, err

@@ -59,23 +59,42 @@ const (
 	there
 )
 
-// ours looks for what we said among the newest messages of a place.
-func ours(ctx context.Context, p platform.Platform, place chat.Place, say chat.Say) (chat.Message, sight, error) {
-	far, ok := p.(platform.Historian)
-	if !ok {
+// clocks is how far the clock of a network may be from ours.
+const clocks = 5 * time.Minute
+
+// worded is what can be seen of a deed afterwards: its words, and what they answer; ok is false where there are none.
+func worded(a chat.Action) (text string, answers chat.MessageID, ok bool) {
+	switch a := a.(type) {
+	case chat.Say:
+		return a.Text, a.ReplyTo, true
+	case chat.Edit:
+		return a.Text, a.ReplyTo, true
+	}
+	return "", "", false
+}
+
+// ours looks for the words of a row among the newest messages of its place. The same words before what they answer are
+// others; where they are older than the row, nobody can tell.
+func ours(ctx context.Context, p platform.Platform, r row) (chat.Message, sight, error) {
+	far, can := p.(platform.Historian)
+	text, answers, ok := worded(r.action)
+	if !can || !ok {
 		return chat.Message{}, hidden, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, deliverTime)
 	defer cancel()
-	said, err := far.Before(ctx, place, "", lookBack)
+	said, err := far.Before(ctx, r.place, "", lookBack)
 	if err != nil {
 		return chat.Message{}, hidden, err
 	}
 	for i := len(said) - 1; i >= 0; i-- {
-		if say.ReplyTo != "" && said[i].ID == say.ReplyTo {
+		if answers != "" && said[i].ID == answers {
 			return chat.Message{}, missing, nil
 		}
-		if said[i].From.Us && strings.TrimSpace(said[i].Text) == strings.TrimSpace(say.Text) {
+		if said[i].From.Us && strings.TrimSpace(said[i].Text) == strings.TrimSpace(text) {
+			if said[i].At.Before(r.at.Add(-clocks)) {
+				return chat.Message{}, hidden, nil
+			}
 			return said[i], there, nil
 		}
 	}

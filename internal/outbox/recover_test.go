@@ -54,7 +54,7 @@ func TestAfterACrashAnIdempotentNetworkIsAskedAgain(t *testing.T) {
 // A network that knows a key for some minutes must not be asked again hours later: it would post it a second time.
 func TestAfterALongTimeAKeyIsForgotten(t *testing.T) {
 	us := chat.Person{ID: "us", Us: true}
-	for taken, past := range map[bool][]chat.Message{true: {{ID: "m9", From: us, Text: "the answer"}}, false: nil} {
+	for taken, past := range map[bool][]chat.Message{true: {{ID: "m9", From: us, Text: "the answer", At: time.Now()}}, false: nil} {
 		net := &network{able: chat.Abilities{Idempotent: true, Remembers: time.Minute}}
 		r := open(t, net, remembering{net, past})
 		r.crash(t, "the answer", false)
@@ -69,7 +69,7 @@ func TestAfterALongTimeAKeyIsForgotten(t *testing.T) {
 func TestAfterACrashOurWordsAreLookedFor(t *testing.T) {
 	us, ann := chat.Person{ID: "us", Us: true}, chat.Person{ID: "ann"}
 	question := chat.Message{ID: "q1", From: ann, Text: "?"}
-	answer := chat.Message{ID: "m9", From: us, Text: "the answer"}
+	answer := chat.Message{ID: "m9", From: us, Text: "the answer", At: time.Now()}
 	for name, c := range map[string]struct {
 		past []chat.Message
 		lost bool
