@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
@@ -58,8 +59,10 @@ func New(o Options) *Client {
 
 // Answer is what came back. The caller closes Body; reading more of it than MaxBytes is ErrTooLarge.
 type Answer struct {
-	Type string // the media type that it claims, without parameters
-	Body io.ReadCloser
+	Address string // where it came from in the end, after every redirect
+	Type    string // the media type that it claims, without parameters
+	Charset string // what it says that its text is written in; "" when it does not say
+	Body    io.ReadCloser
 }
 
 // Get fetches an address of the schemes http and https. An answer that is not of the class 200 is an error.
@@ -95,8 +98,10 @@ func (c *Client) get(ctx context.Context, address string) (*Answer, error) {
 		_ = res.Body.Close()
 		return nil, ErrTooLarge
 	}
-	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
-	return &Answer{Type: strings.ToLower(strings.TrimSpace(kind)), Body: res.Body}, nil
+	claim := res.Header.Get("Content-Type")
+	kind, _, _ := strings.Cut(claim, ";")
+	_, more, _ := mime.ParseMediaType(claim) // one that cannot be read says nothing more
+	return &Answer{Address: res.Request.URL.String(), Type: strings.ToLower(strings.TrimSpace(kind)), Charset: more["charset"], Body: res.Body}, nil
 }
 
 // unwrapped takes the address out of an error of the HTTP client: it may hold a secret, or somebody's words.

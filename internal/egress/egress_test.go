@@ -62,7 +62,7 @@ func TestAnAddressThatTheOperatorNamed(t *testing.T) {
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil || string(text) != "hello" || answer.Type != "text/html" || agent != "Familiar-Test/1" || referer != "" {
+	if err != nil || string(text) != "hello" || answer.Type != "text/html" || answer.Charset != "utf-8" || answer.Address != at+"/to" || agent != "Familiar-Test/1" || referer != "" {
 		t.Fatalf("%q of type %q, asked as %q from %q: %v", text, answer.Type, agent, referer, err)
 	}
 }

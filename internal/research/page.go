@@ -1,7 +1,6 @@
 package research
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
 	"errors"
@@ -11,9 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
-
-	"golang.org/x/net/html/charset"
 
 	"familiar/internal/chat"
 	"familiar/internal/egress"
@@ -71,60 +67,47 @@ func (p *Pages) read(ctx context.Context, t chat.Turn, a pageArgs) (pageTold, er
 	if link(address) == "" {
 		return pageTold{}, tool.Bad("read-page: url must be an address as in https://example.org/page, at most %d characters long", longLine)
 	}
-	page, err := p.fetch(ctx, address)
+	page, from, err := p.fetch(ctx, address)
 	if err != nil {
 		return pageTold{}, pageFault(err)
 	}
 	t.Standing.Fall(chat.Foreign)
-	p.noted(t, address)
+	p.noted(t, from)
 	text := page.text
-	told := pageTold{URL: address}
+	told := pageTold{URL: from}
 	if r := []rune(text); len(r) > pageTextRune {
 		text, told.Cut = string(r[:pageTextRune]), true
 	}
-	told.Text = fence([][2]string{{"Title", page.title}, {"URL", address}}, text)
+	told.Text = fence([][2]string{{"Title", page.title}, {"URL", from}}, text)
 	return told, nil
 }
 
-func (p *Pages) fetch(ctx context.Context, address string) (page readable, err error) {
+// fetch reads a page, and tells where it lay in the end: a redirect may have led elsewhere.
+func (p *Pages) fetch(ctx context.Context, address string) (page readable, from string, err error) {
 	answer, err := p.client.Get(ctx, address)
 	if err != nil {
-		return page, err
+		return page, "", err
 	}
 	defer answer.Body.Close()
 	if !slices.Contains(pageTypes, answer.Type) {
-		return page, fmt.Errorf("%w: %.60q", errNoPage, answer.Type)
+		return page, "", fmt.Errorf("%w: %.60q", errNoPage, answer.Type)
 	}
 	raw, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return page, err
+		return page, "", err
 	}
-	from, err := url.Parse(address)
-	if err != nil {
-		return page, errNoPage // link has seen to it
+	at, err := url.Parse(answer.Address)
+	if err != nil || link(answer.Address) == "" {
+		return page, "", errNoPage // nobody could be told where it lies
 	}
-	text, err := decoded(raw, answer.Type)
+	text, err := decoded(raw, answer.Charset)
 	switch {
 	case err != nil:
-		return page, err
+		return page, "", err
 	case strings.HasPrefix(answer.Type, "text/html"), strings.HasPrefix(answer.Type, "application/"):
-		return readHTML(text, from), nil
+		return readHTML(text, at), answer.Address, nil
 	}
-	return readable{text: lines(text)}, nil
-}
-
-// decoded makes UTF-8 of a page, in whichever of the web's encodings it is written. What can be read as UTF-8 is.
-func decoded(raw []byte, kind string) (string, error) {
-	if utf8.Valid(raw) {
-		return string(raw), nil
-	}
-	in := bufio.NewReader(strings.NewReader(string(raw)))
-	reader, err := charset.NewReader(in, kind)
-	if err != nil {
-		return "", err
-	}
-	text, err := io.ReadAll(io.LimitReader(reader, 4*pageBytes))
-	return strings.ToValidUTF8(string(text), "\ufffd"), err
+	return readable{text: lines(text)}, answer.Address, nil
 }
 
 // errNoPage says that an address leads to something else.

@@ -70,6 +70,14 @@ func TestReadingAPage(t *testing.T) {
 		case "/big5":
 			rw.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(rw, "<html><head><meta charset=\"big5\"><title>x</title></head><body>\xaf\xf9</body></html>") // 茶
+		case "/big5-by-header":
+			rw.Header().Set("Content-Type", "text/plain; charset=Big5")
+			_, _ = io.WriteString(rw, "\xaf\xf9")
+		case "/moved":
+			http.Redirect(rw, r, "/deep/er/page", http.StatusFound)
+		case "/deep/er/page":
+			rw.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(rw, `<p><a href="leaf">leaf</a></p>`)
 		case "/long":
 			rw.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(rw, strings.Repeat("<p>字字字字字字字字字字</p>", 10_000))
@@ -91,8 +99,14 @@ func TestReadingAPage(t *testing.T) {
 	if text, _, _, err := w.read(w.at + "/plain"); err != nil || !strings.Contains(text, "\n\none\n\ntwo three\n⟪") {
 		t.Errorf("%q %v", text, err)
 	}
-	if text, _, _, err := w.read(w.at + "/big5"); err != nil || !strings.Contains(text, "茶") {
-		t.Errorf("%q %v", text, err)
+	for _, path := range []string{"/big5", "/big5-by-header"} {
+		if text, _, _, err := w.read(w.at + path); err != nil || !strings.Contains(text, "茶") {
+			t.Errorf("%s: %q %v", path, text, err)
+		}
+	}
+	if text, _, _, err := w.read(w.at + "/moved"); err != nil || !strings.Contains(text, "leaf ("+w.at+"/deep/er/leaf)") ||
+		!strings.Contains(text, "URL: "+w.at+"/deep/er/page\n") || w.noted[len(w.noted)-1] != w.at+"/deep/er/page" {
+		t.Errorf("%q %v, noted %q", text, err, w.noted)
 	}
 	if text, cut, _, err := w.read(w.at + "/long"); err != nil || !cut || utf8.RuneCountInString(text) > pageTextRune+1000 {
 		t.Errorf("%d characters, cut %v, %v", utf8.RuneCountInString(text), cut, err)

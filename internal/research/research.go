@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"strings"
@@ -26,6 +27,7 @@ const (
 	longLine      = 500 // characters of a title or a source, and bytes of a link
 	feedTimeout   = 10 * time.Second
 	feedBytes     = 5 << 20
+	mostMarks     = 100_000 // elements of XML, or objects of JSON: each takes far more room than its few bytes
 	userAgent     = "Familiar (feed reader)"
 )
 
@@ -37,19 +39,25 @@ var ErrNothing = errors.New("no feed has anything to read")
 
 // Reader reads the feeds of a configuration. Safe for concurrent use.
 type Reader struct {
-	feeds  []Feed
+	feeds []source
+	log   *slog.Logger
+}
+
+// source is a feed, with a client that can reach no other one in the operator's own network.
+type source struct {
+	Feed
 	client *egress.Client
-	log    *slog.Logger
 }
 
 // NewReader makes a reader. The feeds may lie in the operator's own network, since the operator named them; where they
 // redirect to may not.
 func NewReader(cfg Config, log *slog.Logger) *Reader {
-	o := egress.Options{Timeout: feedTimeout, MaxBytes: feedBytes, UserAgent: userAgent}
+	r := &Reader{log: log}
 	for _, f := range cfg.RSSFeeds {
-		o.Hosts = append(o.Hosts, egress.Host(f.URL))
+		r.feeds = append(r.feeds, source{f, egress.New(egress.Options{Timeout: feedTimeout, MaxBytes: feedBytes, UserAgent: userAgent,
+			Hosts: []string{egress.Host(f.URL)}})})
 	}
-	return &Reader{cfg.RSSFeeds, egress.New(o), log}
+	return r
 }
 
 // Items fetches every feed, one after another, and returns at most 20 items in a random order. It takes as long as the
@@ -57,7 +65,7 @@ func NewReader(cfg Config, log *slog.Logger) *Reader {
 func (r *Reader) Items(ctx context.Context) ([]Item, error) {
 	var all []Item
 	for i, f := range r.feeds {
-		items, err := r.read(ctx, f)
+		items, err := f.read(ctx)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -75,8 +83,8 @@ func (r *Reader) Items(ctx context.Context) ([]Item, error) {
 }
 
 // read fetches one feed. RSS, Atom and JSON Feed are told apart by what they are, not by what the server calls them.
-func (r *Reader) read(ctx context.Context, f Feed) (items []Item, err error) {
-	answer, err := r.client.Get(ctx, strings.TrimSpace(f.URL))
+func (f source) read(ctx context.Context) (items []Item, err error) {
+	answer, err := f.client.Get(ctx, strings.TrimSpace(f.URL))
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +94,19 @@ func (r *Reader) read(ctx context.Context, f Feed) (items []Item, err error) {
 			items, err = nil, errors.New("the feed cannot be read")
 		}
 	}()
-	feed, err := gofeed.NewParser().Parse(answer.Body)
-	switch {
-	case errors.Is(err, egress.ErrTooLarge), errors.Is(err, context.DeadlineExceeded):
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
 		return nil, err
-	case err != nil:
+	}
+	text, err := decodedXML(raw, answer.Charset)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Count(text, "<")+strings.Count(text, "{") > mostMarks {
+		return nil, fmt.Errorf("the feed has more than %d elements", mostMarks)
+	}
+	feed, err := gofeed.NewParser().Parse(strings.NewReader(text))
+	if err != nil {
 		return nil, errors.New("it is no feed in RSS, Atom or JSON Feed") // its own error may show what stands there
 	}
 	source := f.Name

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"go.uber.org/goleak"
@@ -164,7 +165,7 @@ func TestBrokenFeeds(t *testing.T) {
 		}
 	}, 8)
 	defer close(hold)
-	r.client.Timeout = 5 * time.Second // the endless one is faster than that; the silent one takes it all
+	r.feeds[0].client.Timeout = 5 * time.Second // the endless one is faster than that; the silent one takes it all
 	found := items(t, r)
 	for _, it := range found {
 		if it.Title != "good" && it.Title != "bomb" || len(it.Description) > longDescr {
@@ -173,6 +174,68 @@ func TestBrokenFeeds(t *testing.T) {
 	}
 	if len(found) == 0 {
 		t.Error("nothing of the good one")
+	}
+}
+
+// A feed of the size that is allowed, but of hundreds of thousands of items or as many elements one in the other, would
+// take a hundred times its size to read.
+func TestAFeedOfAMillionItems(t *testing.T) {
+	of := func(unit string) string { return "<rss><channel><item>" + strings.Repeat(unit, feedBytes/len(unit)-10) }
+	var log strings.Builder
+	r := serve(t, of("</item><item>"), of("<x:a>"), `{"version":"https://jsonfeed.org/version/1.1","items":[`+strings.Repeat("{},", feedBytes/3-100)+`{}]}`)
+	r.log = slog.New(slog.NewTextHandler(&log, nil))
+	if _, err := r.Items(t.Context()); !errors.Is(err, ErrNothing) || strings.Count(log.String(), "more than 100000 elements") != 3 {
+		t.Error(err, log.String())
+	}
+}
+
+// A feed is read in whichever encoding it is written, also where it says another one or none, or its server says it.
+func TestEncodings(t *testing.T) {
+	latin, big5 := "caf\xe9", "\xaf\xf9" // café, 茶
+	for name, c := range map[string]struct{ kind, first, title, want string }{
+		"declared":                       {"text/xml", `<?xml version="1.0" encoding='Big5' ?>`, big5, "茶"},
+		"said by the server":             {"text/xml; charset=big5", ``, big5, "茶"},
+		"the server is right":            {"text/xml; charset=big5", `<?xml version="1.0" encoding="utf-8"?>`, big5, "茶"},
+		"UTF-8, declared as another one": {"text/xml; charset=iso-8859-1", `<?xml version="1.0" encoding="ISO-8859-1"?>`, "café", "café"},
+		"not declared":                   {"text/xml", ``, latin, "café"},
+		"declared as UTF-8":              {"text/xml", `<?xml version="1.0" encoding="utf-8"?>`, latin, "caf\ufffd"},
+		"an unknown one":                 {"text/xml; charset=\"", `<?xml version="1.0" encoding="klingon"?>`, latin, "café"},
+		"a byte order mark":              {"text/xml", "\ufeff" + `<?xml version="1.0"?>`, "café", "café"},
+	} {
+		r := reader(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", c.kind)
+			_, _ = io.WriteString(w, c.first+`<rss version="2.0"><channel><item><title>`+c.title+`</title></item></channel></rss>`)
+		}, 1)
+		if found, err := r.Items(t.Context()); err != nil || found[0].Title != c.want {
+			t.Errorf("%s: %+v %v", name, found, err)
+		}
+	}
+	wide := utf16.Encode([]rune("\ufeff" + `<?xml version="1.0" encoding="utf-16"?><rss version="2.0"><channel><item><title>茶</title></item></channel></rss>`))
+	var bytes []byte
+	for _, unit := range wide {
+		bytes = append(bytes, byte(unit), byte(unit>>8))
+	}
+	if found := items(t, serve(t, string(bytes))); found[0].Title != "茶" {
+		t.Errorf("UTF-16: %+v", found)
+	}
+}
+
+// That the operator named a feed of their own network lets no other feed lead there.
+func TestOneFeedLeadsToNoOther(t *testing.T) {
+	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/feed" {
+			t.Error("asked for", r.URL.Path)
+		}
+		_, _ = io.WriteString(w, rss(item("own", "x")))
+	}))
+	t.Cleanup(own.Close)
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, own.URL+"/switch-the-light-off", http.StatusFound)
+	}))
+	t.Cleanup(evil.Close)
+	r := NewReader(Config{RSSFeeds: []Feed{{URL: evil.URL}, {URL: own.URL + "/feed"}}}, slog.New(slog.DiscardHandler))
+	if found := items(t, r); len(found) != 1 || found[0].Title != "own" {
+		t.Errorf("%+v", found)
 	}
 }
 
