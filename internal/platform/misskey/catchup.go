@@ -71,7 +71,7 @@ func (l *listener) missedNotes(ctx context.Context, from time.Time) (missed []no
 func (l *listener) missedChats(ctx context.Context, from time.Time) (missed []chatMessage, err error) {
 	latest, err := call[[]chatMessage](ctx, l.api, "chat/history", limited{Limit: pageSize})
 	switch {
-	case is(err, "NO_SUCH_ENDPOINT", "ROLE_PERMISSION_DENIED", "PERMISSION_DENIED"):
+	case is(err, "UNKNOWN_API_ENDPOINT", noChat, "PERMISSION_DENIED"):
 		return nil, nil
 	case err != nil:
 		return nil, judge(err, false)

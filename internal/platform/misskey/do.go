@@ -2,6 +2,7 @@ package misskey
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -48,13 +49,15 @@ type place struct {
 	open chat.PlaceKind
 }
 
-// post is the parameters of a new note.
+// post is the parameters of a new note. Quiet keeps the names in its text from calling anybody, or a note that few may
+// read would be sent to the instances of all whom it names; whoever is answered or is to see it is told all the same.
 type post struct {
 	Text       string   `json:"text,omitempty"`
 	ReplyID    string   `json:"replyId,omitempty"`
 	Visibility string   `json:"visibility,omitempty"`
 	Visible    []string `json:"visibleUserIds,omitempty"`
 	FileIDs    []string `json:"fileIds,omitempty"`
+	Quiet      bool     `json:"noExtractMentions"`
 }
 
 // letter is the parameters of a new chat message.
@@ -91,7 +94,7 @@ func (m *Misskey) address(ctx context.Context, at place, answers chat.MessageID)
 	if answers != "" {
 		model = string(answers)
 	}
-	n, err := call[note](ctx, m.api, "notes/show", noteID{model})
+	n, err := m.show(ctx, model)
 	switch {
 	case is(err, "NO_SUCH_NOTE") && answers == "":
 		p.Visibility = "public"
@@ -105,17 +108,29 @@ func (m *Misskey) address(ctx context.Context, at place, answers chat.MessageID)
 	return p.seenLike(n), nil
 }
 
-// seenLike lets those see a note who see another one.
+// show reads a note.
+func (m *Misskey) show(ctx context.Context, id string) (note, error) {
+	n, err := call[note](ctx, m.api, "notes/show", noteID{id})
+	if err == nil && (n.ID != id || !anID.MatchString(n.UserID)) {
+		err = loss{path: "notes/show", sent: true, err: errors.New("the answer is not the note that was asked for")}
+	}
+	return n, err
+}
+
+// seenLike lets those see a note who see another one; where it is not said who they are, its author alone.
 func (p post) seenLike(n note) post {
-	p.Visibility = n.Visibility
-	if n.Visibility == specified {
-		p.Visible = []string{n.UserID}
+	switch n.Visibility {
+	case "public", "home", "followers":
+		p.Visibility = n.Visibility
+	default:
+		p.Visibility, p.Visible = specified, []string{n.UserID}
 	}
 	return p
 }
 
 // publish writes a note.
 func (m *Misskey) publish(ctx context.Context, p post) (chat.Receipt, error) {
+	p.Quiet = true
 	made, err := call[struct {
 		Note note `json:"createdNote"`
 	}](ctx, m.api, "notes/create", p)

@@ -13,7 +13,7 @@ const mostHalf = 100
 
 // edit deletes a message of ours and writes another in its place: with the same readers, and as an answer to what the
 // first one answered. When the old one cannot be deleted, nothing is written. An edit that is asked for again after its
-// old message was deleted goes on from there.
+// old message was deleted goes on from there, unless the new one may be there.
 func (m *Misskey) edit(ctx context.Context, at place, a chat.Edit) (chat.Receipt, error) {
 	next, begun := m.takeHalf(a.Message)
 	if !begun {
@@ -34,7 +34,9 @@ func (m *Misskey) edit(ctx context.Context, at place, a chat.Edit) (chat.Receipt
 		receipt, err = m.publish(ctx, next)
 	}
 	if err != nil {
-		m.putHalf(a.Message, next)
+		if !unsettled(err) {
+			m.putHalf(a.Message, next)
+		}
 		return chat.Receipt{}, fmt.Errorf("edit a message: the old one is deleted: %w", err)
 	}
 	return receipt, nil
@@ -46,7 +48,7 @@ func (m *Misskey) successor(ctx context.Context, at place, a chat.Edit) (post, e
 		return post{}, nil
 	}
 	next := post{ReplyID: string(a.ReplyTo)}
-	old, err := call[note](ctx, m.api, "notes/show", noteID{string(a.Message)})
+	old, err := m.show(ctx, string(a.Message))
 	switch {
 	case is(err, "NO_SUCH_NOTE"):
 		next.Visibility = "public"
@@ -54,7 +56,10 @@ func (m *Misskey) successor(ctx context.Context, at place, a chat.Edit) (post, e
 		return post{}, fmt.Errorf("edit a message: nothing was changed: read it: %w", judge(err, false))
 	default:
 		next.ReplyID = cmp.Or(next.ReplyID, old.ReplyID.V)
-		next.Visibility, next.Visible = old.Visibility, old.Visible.V
+		next = next.seenLike(old)
+		if next.Visibility == specified {
+			next.Visible = old.Visible.V
+		}
 		for _, f := range old.Files.V {
 			next.FileIDs = append(next.FileIDs, f.ID)
 		}

@@ -21,6 +21,7 @@ type refusal struct {
 	code    string // the instance's word for the reason; "" when it did not speak JSON
 	message string
 	after   time.Duration // how long it asks to wait; 0 when it does not say
+	denied  bool          // a refusal for sure, though the status is that of an error
 }
 
 func (r refusal) Error() string {
@@ -53,6 +54,9 @@ func newRefusal(path string, res *http.Response, raw []byte) refusal {
 			Message string `json:"message"`
 			Info    lenient[struct {
 				ResetMS lenient[int64] `json:"resetMs"` // when it may be tried again, in ms since 1970
+				Within  lenient[struct {
+					Message string `json:"message"`
+				}] `json:"e"` // an error of the instance's own
 			}] `json:"info"`
 		} `json:"error"`
 	}
@@ -62,6 +66,9 @@ func newRefusal(path string, res *http.Response, raw []byte) refusal {
 		if reset := said.Error.Info.V.ResetMS.V; r.after == 0 && reset > 0 {
 			r.after = max(0, time.Until(time.UnixMilli(reset)))
 		}
+		if why := said.Error.Info.V.Within.V.Message; r.code == "INTERNAL_ERROR" && deniedWithin.MatchString(why) {
+			r.code, r.message, r.denied = noChat, why, true
+		}
 	case res.StatusCode/100 == 3:
 		r.message = "redirects are not followed; set platforms.misskey.host to where it leads"
 	default:
@@ -69,6 +76,12 @@ func newRefusal(path string, res *http.Response, raw []byte) refusal {
 	}
 	return r
 }
+
+// noChat is our word for a refusal of chats that an instance tells as an error of its own: we may have none, or the
+// person takes none from us.
+const noChat = "CHAT_DENIED"
+
+var deniedWithin = regexp.MustCompile(`^(ROLE_PERMISSION_DENIED$|recipient is cannot chat)`)
 
 var (
 	title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
@@ -148,7 +161,7 @@ func judge(err error, creates bool) error {
 		return platform.Temporary{Err: err, After: cmp.Or(r.after, waitUnsaid)}
 	case r.status == http.StatusBadGateway || r.status == http.StatusServiceUnavailable:
 		return platform.Temporary{Err: err, After: r.after}
-	case r.status >= http.StatusInternalServerError:
+	case r.status >= http.StatusInternalServerError && !r.denied:
 		return unsure(err, creates)
 	}
 	return advised(err)

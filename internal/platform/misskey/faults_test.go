@@ -41,6 +41,8 @@ func TestFaultsOfAMessage(t *testing.T) {
 		{"a yes without end", misskeytest.Misbehaviour{Status: 200, Body: strings.Repeat("x", maxAnswer+2)}, unsure, 0, "longer than"},
 		{"refused", misskeytest.Refusal(400, "NO_SUCH_REPLY_TARGET"), never, 0, "NO_SUCH_REPLY_TARGET"},
 		{"BUG-B16 refused for the one who is answered", misskeytest.Refusal(400, "YOU_HAVE_BEEN_BLOCKED"), never, 0, "YOU_HAVE_BEEN_BLOCKED"},
+		{"no chat with us", denial("recipient is cannot chat (followers)"), never, 0, "recipient is cannot chat"},
+		{"an error of its own", denial("oops"), unsure, 0, "INTERNAL_ERROR"},
 		{"a permission", misskeytest.Refusal(403, "PERMISSION_DENIED"), never, 0, "the access token lacks a permission"},
 		{"moved", misskeytest.Misbehaviour{Status: 301, Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}, never, 0, "set platforms.misskey.host"},
 		{"revoked", misskeytest.Refusal(403, "AUTHENTICATION_FAILED"), fatal, 0, "make a new one"},

@@ -57,6 +57,50 @@ func TestADirectReplyIsForOnePerson(t *testing.T) {
 	}
 }
 
+// Names in our words call nobody but who is answered: a direct note would be sent to the instances of all whom it names.
+func TestOurWordsCallNobody(t *testing.T) {
+	r := connected(t)
+	r.User("bob", "Bob", false)
+	for _, d := range []misskeytest.Draft{{Text: "psst", Visibility: "specified"}, {Text: "@familiar hi", Visibility: "followers"}, {Text: "@familiar hi"}} {
+		ev := r.mention(d)
+		receipt := r.do(chat.Say{Place: ev.Place, Text: "tell @bob and @bob@evil.example", ReplyTo: ev.Message})
+		r.do(chat.Edit{Place: ev.Place, Message: receipt.Message, Text: "tell @bob!", ReplyTo: ev.Message})
+		ours := r.ours()
+		if n := ours[len(ours)-1]; !slices.Equal(n.Mentions, []string{r.ann.ID}) {
+			t.Errorf("%s: it calls %q", n.Visibility, n.Mentions)
+		}
+	}
+}
+
+// Where an instance does not say who may see a note, or tells of another one, its answer is seen by no more than its author.
+func TestAReplyIsNotSeenByMore(t *testing.T) {
+	r := connected(t)
+	ev := r.mention(misskeytest.Draft{Text: "@familiar hello", Visibility: "followers"})
+	whole := func(id, rest string) misskeytest.Misbehaviour {
+		return misskeytest.Misbehaviour{Status: 200, Body: `{"id":"` + id + `","userId":"` + r.ann.ID + `"` + rest + `}`}
+	}
+	for _, rest := range []string{"", `,"visibility":""`, `,"visibility":"everybody"`} {
+		r.Misbehave("notes/show", whole(string(ev.Message), rest))
+		r.do(chat.Say{Place: ev.Place, Text: "hello", ReplyTo: ev.Message})
+		ours := r.ours()
+		if n := ours[len(ours)-1]; n.Visibility != "specified" || !slices.Equal(n.Visible, []string{r.ann.ID}) {
+			t.Errorf("%q: %+v", rest, n)
+		}
+	}
+	before := len(r.Notes())
+	for _, plan := range []misskeytest.Misbehaviour{whole("another", `,"visibility":"public"`), {Status: 200, Body: "{}"}, {Status: 204}} {
+		r.Misbehave("notes/show", plan)
+		if _, err := r.Do(t.Context(), chat.Say{Place: ev.Place, Text: "hello", ReplyTo: ev.Message}); !isTemporary(err) {
+			t.Errorf("%s: %v", plan.Body, err)
+		}
+	}
+	old := r.ours()[0]
+	r.Misbehave("notes/show", whole("another", `,"visibility":"public"`))
+	if _, err := r.Do(t.Context(), chat.Edit{Place: ev.Place, Message: chat.MessageID(old.ID), Text: "x"}); err == nil || len(r.Notes()) != before {
+		t.Errorf("an edit: %v", err)
+	}
+}
+
 // AF-60: a post on our own timeline answers nothing.
 func TestAPostOnOurTimeline(t *testing.T) {
 	r := connected(t)
@@ -148,6 +192,21 @@ func TestAnEditGoesOnWhereItWas(t *testing.T) {
 	}
 	if n := r.Calls("notes/delete"); n != 1 {
 		t.Errorf("%d deletions", n)
+	}
+}
+
+// An edit whose new note may be there is not written a second time.
+func TestAnEditOfWhichNobodyKnowsIsNotRepeated(t *testing.T) {
+	r := connected(t)
+	ev := r.mention(misskeytest.Draft{Text: "@familiar hi"})
+	old := r.do(chat.Say{Place: ev.Place, Text: "old", ReplyTo: ev.Message})
+	r.Misbehave("notes/create", misskeytest.Misbehaviour{Break: true, Done: true})
+	edit := chat.Edit{Place: ev.Place, Message: old.Message, Text: "new", ReplyTo: ev.Message}
+	if _, err := r.Do(t.Context(), edit); !unsettled(err) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := r.Do(t.Context(), edit); err == nil || unsettled(err) || len(r.ours()) != 1 {
+		t.Errorf("%v, %d notes", err, len(r.ours()))
 	}
 }
 

@@ -257,13 +257,24 @@ func TestAFailingCatchUpIsTriedAgain(t *testing.T) {
 	r.mention(misskeytest.Draft{Text: "@familiar hello"})
 	l := &listener{Misskey: New(r.cfg, Deps{Log: slog.New(slog.DiscardHandler), Store: r.store}), hear: r.hear}
 	defer l.api.idle()
-	r.Misbehave("chat/history", misskeytest.Misbehaviour{Status: 500}, misskeytest.Refusal(400, "NO_SUCH_ENDPOINT"))
+	r.Misbehave("chat/history", misskeytest.Misbehaviour{Status: 500})
 	if l.catchUp(t.Context()); !l.busy {
 		t.Error("it does not know that something is missing")
 	}
-	if l.catchUp(t.Context()); l.busy {
-		t.Error("an instance without chats is taken for a fault")
+	for _, none := range []misskeytest.Misbehaviour{
+		misskeytest.Refusal(404, "UNKNOWN_API_ENDPOINT"), misskeytest.Refusal(403, "PERMISSION_DENIED"), denial("ROLE_PERMISSION_DENIED"),
+	} {
+		r.Misbehave("chat/history", none)
+		if l.catchUp(t.Context()); l.busy {
+			t.Errorf("no chats are taken for a fault: %s", none.Body)
+		}
 	}
+}
+
+// denial is how an instance refuses what it calls an error of its own.
+func denial(why string) misskeytest.Misbehaviour {
+	return misskeytest.Misbehaviour{Status: 500, Body: `{"error":{"code":"INTERNAL_ERROR","message":"Internal error occurred.",` +
+		`"id":"5d37dbcb-891e-41ca-a3d6-e690c97775ac","kind":"server","info":{"e":{"message":"` + why + `","code":"Error"}}}}`}
 }
 
 func TestRunsOneAtATime(t *testing.T) {

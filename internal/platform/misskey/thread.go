@@ -32,7 +32,7 @@ type (
 
 // thread tells what stands around a note: what it answers, itself, and what answers it. Only the note must be there.
 func (m *Misskey) thread(ctx context.Context, id string, before chat.MessageID, limit int) ([]chat.Message, error) {
-	root, err := call[note](ctx, m.api, "notes/show", noteID{id})
+	root, err := m.show(ctx, id)
 	if is(err, "NO_SUCH_NOTE") {
 		return nil, nil
 	}
@@ -58,8 +58,8 @@ func (m *Misskey) ancestors(ctx context.Context, n note, limit int) []note {
 	}
 	var all []note
 	for len(all) < limit && anID.MatchString(n.ReplyID.V) {
-		parent, err := call[note](ctx, m.api, "notes/show", noteID{n.ReplyID.V})
-		if err != nil || parent.ID != n.ReplyID.V {
+		parent, err := m.show(ctx, n.ReplyID.V)
+		if err != nil {
 			break
 		}
 		all = append(all, parent)

@@ -152,7 +152,7 @@ func (in *Instance) do(path string, r *http.Request) (json.RawMessage, error) {
 	call, ok := endpoints[path]
 	if !ok {
 		in.complain("%s is no endpoint of the API", path)
-		return nil, refusal{http.StatusNotFound, "NO_SUCH_ENDPOINT"}
+		return nil, refusal{http.StatusNotFound, "UNKNOWN_API_ENDPOINT"}
 	}
 	raw, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 	if err != nil {

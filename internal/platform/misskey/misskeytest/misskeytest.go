@@ -247,6 +247,7 @@ type Draft struct {
 	CW         string
 	LocalOnly  bool
 	Files      []string
+	Quiet      bool // names in the text call nobody
 }
 
 // Write lets somebody write a note; if it concerns the bot, its streams say so.
@@ -275,7 +276,7 @@ func (in *Instance) add(author *User, d Draft) *Note {
 	for _, id := range d.Files {
 		n.Files = append(n.Files, in.files[id])
 	}
-	n.Mentions = in.mentions(n)
+	n.Mentions = in.mentions(n, d.Quiet)
 	in.notes, in.byID[n.ID] = append(in.notes, n), n
 	if n.ReplyID != nil {
 		in.replies[*n.ReplyID]++
@@ -287,10 +288,11 @@ func (in *Instance) add(author *User, d Draft) *Note {
 	return n
 }
 
-// mentions are the accounts that a note names, answers or is shown to.
-func (in *Instance) mentions(n *Note) (all []string) {
+// mentions are the accounts that a note names, answers or is shown to: they are told, and what they may read is sent to
+// their instances.
+func (in *Instance) mentions(n *Note, quiet bool) (all []string) {
 	text := ""
-	if n.Text != nil {
+	if n.Text != nil && !quiet {
 		text = strings.ToLower(*n.Text)
 	}
 	for id, u := range in.users {

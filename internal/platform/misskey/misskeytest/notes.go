@@ -24,6 +24,7 @@ type params struct {
 	LocalOnly   bool     `json:"localOnly"`
 	ReplyID     *string  `json:"replyId"`
 	FileIDs     []string `json:"fileIds"`
+	Quiet       bool     `json:"noExtractMentions"`
 	Limit       *int     `json:"limit"`
 	SinceID     string   `json:"sinceId"`
 	UntilID     string   `json:"untilId"`
@@ -59,7 +60,7 @@ func (in *Instance) createNote(raw json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := Draft{Visibility: p.Visibility, Visible: p.Visible, LocalOnly: p.LocalOnly, Files: p.FileIDs}
+	d := Draft{Visibility: p.Visibility, Visible: p.Visible, LocalOnly: p.LocalOnly, Files: p.FileIDs, Quiet: p.Quiet}
 	if p.Text != nil {
 		d.Text = *p.Text
 	}
