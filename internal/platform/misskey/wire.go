@@ -13,7 +13,6 @@ type (
 		ID       string          `json:"id"`
 		Username string          `json:"username"`
 		Name     lenient[string] `json:"name"`
-		Host     lenient[string] `json:"host"`
 		IsBot    lenient[bool]   `json:"isBot"`
 	}
 	note struct {
