@@ -47,7 +47,7 @@ func (l *listener) catchUp(ctx context.Context) {
 // missedNotes fetches the notes that mention us from a moment on.
 func (l *listener) missedNotes(ctx context.Context, from time.Time) (missed []note, err error) {
 	page := limited{Limit: pageSize}
-	for range maxPages {
+	for n := 1; ; n++ {
 		found, err := call[[]note](ctx, l.api, "notes/mentions", page)
 		if err != nil {
 			return nil, judge(err, false)
@@ -58,6 +58,10 @@ func (l *listener) missedNotes(ctx context.Context, from time.Time) (missed []no
 		}
 		missed = append(missed, found[:old]...)
 		if old < len(found) || len(found) < pageSize {
+			break
+		}
+		if n == maxPages {
+			l.log.Warn("more was said meanwhile than is fetched; the oldest of it is not heard", "fetched", len(missed), "since", from)
 			break
 		}
 		page.UntilID = found[len(found)-1].ID

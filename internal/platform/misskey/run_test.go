@@ -122,6 +122,10 @@ func TestWhatIsOldIsLeftAlone(t *testing.T) {
 	if from := s.missing(); !from.Equal(at.Add(-slack)) {
 		t.Errorf("from %v, want a minute before %v", from, at)
 	}
+	s.heard(at.Add(24 * time.Hour)) // the clock of another instance is ahead
+	if from := s.missing(); from.After(time.Now().Add(-slack)) {
+		t.Errorf("from %v: what is said today would be missed", from)
+	}
 	s.behind(at.Add(-10 * time.Minute))
 	if from := s.missing(); !from.Equal(at.Add(-10*time.Minute - slack)) {
 		t.Errorf("from %v", from)
@@ -239,12 +243,17 @@ func TestWhatStandsInTheWay(t *testing.T) {
 		{"streaming", misskeytest.Misbehaviour{Status: 200, Body: "hello"}, "streaming: HTTP 200"},
 		{"streaming", misskeytest.Misbehaviour{Break: true}, "EOF"},
 		{"streaming", misskeytest.Misbehaviour{Status: 401}, "make a new one"},
+		{"streaming", misskeytest.Misbehaviour{Status: 403, Body: badGateway}, "streaming: HTTP 403"},
 	} {
 		r := newRig(t)
 		r.Misbehave(c.path, c.plan)
 		err := r.Run(t.Context(), r.hear, func() {})
 		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), misskeytest.Token) {
 			t.Errorf("%s %+v: %v", c.path, c.plan, err)
+		}
+		var fatal platform.Fatal
+		if errors.As(err, &fatal) != (c.plan.Status == 401) {
+			t.Errorf("%s %+v: it gives up, or not: %v", c.path, c.plan, err)
 		}
 	}
 }

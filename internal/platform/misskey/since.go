@@ -71,9 +71,14 @@ func (s *since) save(ctx context.Context) error {
 	return err
 }
 
+// heard notes that an event was heard. The time of a note from another instance is what that says: one that is still to
+// come would hide what is said until then.
 func (s *since) heard(at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if now := time.Now(); at.After(now) {
+		at = now
+	}
 	if at.After(s.until) {
 		s.until = at
 	}

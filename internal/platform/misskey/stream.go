@@ -69,7 +69,7 @@ func dial(ctx context.Context, c *client) (*stream, error) {
 	case err == nil:
 		conn.SetReadLimit(maxFrame)
 		return &stream{conn: conn, frames: make(chan frame, waiting), ended: make(chan struct{}), stop: func() {}}, nil
-	case res != nil && (res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden):
+	case res != nil && res.StatusCode == http.StatusUnauthorized: // 403 may be a wall's; of our own account the next call tells
 		return nil, platform.Fatal{Err: advised(refusal{path: "streaming", status: res.StatusCode, code: "AUTHENTICATION_FAILED"})}
 	case res != nil:
 		return nil, refusal{path: "streaming", status: res.StatusCode}
