@@ -57,8 +57,8 @@ func at(due time.Time) string { return strconv.FormatInt(due.UnixMilli(), 10) }
 // direct is where a person is spoken to alone. known is the id of such a place, for platforms that cannot tell.
 func (h *Host) direct(ctx context.Context, person chat.Person, known string) (chat.Place, error) {
 	p, on := h.platforms[person.Platform]
-	if !on {
-		return chat.Place{}, fmt.Errorf("%s is not on", person.Platform)
+	if !on || !h.connected(person.Platform) {
+		return chat.Place{}, fmt.Errorf("%s is not connected", person.Platform)
 	}
 	if guide, ok := p.(platform.Guide); ok {
 		return guide.Direct(ctx, person)
@@ -75,7 +75,7 @@ const withTalk = "talk"
 // postIn lets the bot say something unasked, in one of the places that the operator opened to it.
 func (h *Host) postIn(name string) func(context.Context, time.Time) error {
 	return func(ctx context.Context, due time.Time) error {
-		target, ok := spontaneity.Choose(h.targets(name))
+		target, ok := spontaneity.Choose(h.targets(name), due)
 		if !ok {
 			h.log.Warn("no entry of access.channels lets the bot post unasked", chat.KeyPlatform, name)
 			return nil

@@ -78,7 +78,7 @@ func (r *rig) dueReminder(attempts int) (file string) {
 		r.t.Fatal(err)
 	}
 	file = filepath.Join(home, "reminders.jsonl")
-	text := `{"type":"reminder","id":"rem_1_a","createdAt":"2026-01-01T00:00:00.000Z","scheduledAt":"2026-01-02T00:00:00.000Z","message":"water the ferns","platform":"net","userId":"ann","enabled":true}` + "\n"
+	text := `{"type":"reminder","id":"rem_1_a","createdAt":"2026-01-01T00:00:00.000Z","scheduledAt":"2026-01-02T00:00:00.000Z","message":"water the ferns","platform":"net","userId":"ann","channelId":"dm-ann","enabled":true}` + "\n"
 	if attempts > 0 {
 		text += fmt.Sprintf(`{"type":"reminder-patch","targetId":"rem_1_a","ts":"2026-01-03T00:00:00.000Z","changes":{"attempts":%d}}`+"\n", attempts)
 	}
@@ -199,14 +199,14 @@ func TestAReminderThatIsTakenBackInTime(t *testing.T) {
 
 // A reminder of which nobody knows whether it arrived comes again.
 func TestAReminderThatMayBeLost(t *testing.T) {
-	r, g := initiative(t, nil, reply("Your ferns!"))
+	r := live(t, t.TempDir(), func(c *config.Config) { c.Companion.Reminders.Enabled = true }, reply("Your ferns!"))
 	file := r.dueReminder(0)
-	g.mu.Lock()
-	g.loses = 1
-	g.mu.Unlock()
+	r.net.mu.Lock()
+	r.net.loses = 1
+	r.net.mu.Unlock()
 	r.remindNow()
-	if text, _ := os.ReadFile(file); !strings.Contains(string(text), `"attempts":1`) || strings.Contains(string(text), `"enabled":false`) || len(g.said()) != 0 {
-		t.Errorf("%q\n%s", g.said(), text)
+	if text, _ := os.ReadFile(file); !strings.Contains(string(text), `"attempts":1`) || strings.Contains(string(text), `"enabled":false`) || len(r.net.said()) != 0 {
+		t.Errorf("%q\n%s", r.net.said(), text)
 	}
 }
 
@@ -290,6 +290,17 @@ func TestNoPostOnANetworkThatIsAway(t *testing.T) {
 	}
 }
 
+// AF-164: while a network is away no agent is asked to remind anybody there, and no try counts.
+func TestNoReminderOnANetworkThatIsAway(t *testing.T) {
+	r := liveWith(t, t.TempDir(), func(c *config.Config) { c.Companion.Reminders.Enabled = true },
+		func(o *Options) { o.Network.(*network).down = make(chan struct{}) }, reply("Your ferns!"))
+	r.dueReminder(4)
+	r.remindNow()
+	if due, err := r.reminders.Due(t.Context()); err != nil || len(due) != 1 || due[0].Attempts != 4 || r.agent.prompt(0) != "" || len(r.net.said()) != 0 {
+		t.Error(due, err, r.net.said())
+	}
+}
+
 // AF-167, AF-168
 func TestLurking(t *testing.T) {
 	r, g := initiative(t, nil, reply("I know that song!"))
@@ -356,27 +367,5 @@ func TestNothingToRead(t *testing.T) {
 	}
 	if err := r.researchOnce(t.Context(), time.Now()); err != nil || r.agent.prompt(0) != "" {
 		t.Error(err, r.agent.prompt(0))
-	}
-}
-
-// An event of the clock that a crash cut off is forgotten, so that its job brings it again; one that was seen is done.
-func TestAWakeThatWasCutOff(t *testing.T) {
-	r, g := initiative(t, nil, reply("one"))
-	ev := woke(chat.Place{Platform: "net", ID: "dm-ann", Kind: chat.Direct}, chat.Person{Platform: "net", ID: "ann"},
-		chat.Woke{Job: chat.SpontaneousSession}, "slot")
-	if _, err := r.inbox.Accept(t.Context(), ev); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.inbox.Begin(t.Context(), chat.NewTurn(chat.Wake, ev, chat.Owner, time.Now())); err != nil {
-		t.Fatal(err)
-	}
-	if !r.reawake(t.Context(), ev) {
-		t.Fatal("it is one of the clock")
-	}
-	if replied, err := r.wake(t.Context(), ev); !replied || err != nil {
-		t.Fatal(replied, err)
-	}
-	if replied, err := r.wake(t.Context(), ev); !replied || err != nil || len(g.said()) != 1 {
-		t.Error("a second time:", replied, err, g.said())
 	}
 }

@@ -109,7 +109,7 @@ func (h *Host) settle(ctx context.Context, t chat.Turn, stage chat.Stage, err er
 			h.excuse(ctx, t, h.phrases.Say(phrase.LostReply))
 		}
 		h.show(ctx, t, last)
-		if h.close(ctx, t.Cause...) {
+		if h.finish(ctx, t, err) {
 			return
 		}
 		select {
@@ -118,6 +118,14 @@ func (h *Host) settle(ctx context.Context, t chat.Turn, stage chat.Stage, err er
 			return
 		}
 	}
+}
+
+// finish finishes what a turn was about, and reports whether it could.
+func (h *Host) finish(ctx context.Context, t chat.Turn, err error) bool {
+	if ev, ok := t.Trigger(); ok && errors.Is(err, chat.ErrShutdown) && h.reawake(ctx, ev) {
+		return true
+	}
+	return h.close(ctx, t.Cause...)
 }
 
 // apologise tells the person that nothing will come: the words of the error where it has some, else one neutral

@@ -22,7 +22,7 @@ type woken struct {
 }
 
 // wake lets an event of the clock be heard like any other, and returns when its turn has ended, or ctx. replied is
-// whether somebody got to see something. An event that was dealt with before the last crash is replied.
+// whether somebody got to see something, by this turn or by the one of the same event before the last start.
 func (h *Host) wake(ctx context.Context, ev chat.Event) (replied bool, err error) {
 	end := make(chan woken, 1)
 	h.wakes.mu.Lock()
@@ -36,7 +36,7 @@ func (h *Host) wake(ctx context.Context, ev chat.Event) (replied bool, err error
 	switch outcome := h.hear(ctx, ev); outcome {
 	case chat.Accepted:
 	case chat.Repeat:
-		return true, nil
+		return h.outbox.Replied(ctx, ev.ID)
 	default:
 		return false, fmt.Errorf("the event was %s", outcome)
 	}
@@ -60,15 +60,22 @@ func (h *Host) wakened(t chat.Turn, replied bool, err error) {
 	}
 }
 
-// reawake settles an event of the clock that the last process did not finish, and reports whether it is one. Where
+// reawake settles an event of the clock whose turn the end of the process cut off, and reports whether it is one. Where
 // somebody had got to see something it is done. Else it is forgotten: its job was cut off with it, so the clock brings
 // it again.
 func (h *Host) reawake(ctx context.Context, ev chat.Event) bool {
-	if _, woke := ev.Body.(chat.Woke); !woke {
+	woke, is := ev.Body.(chat.Woke)
+	if !is {
 		return false
 	}
-	replied, err := h.outbox.Replied(ctx, ev.ID)
-	if err == nil && replied {
+	ctx = context.WithoutCancel(ctx)
+	seen, err := h.outbox.Replied(ctx, ev.ID)
+	if err == nil && seen && woke.Job == chat.ReminderSession { // better twice than never
+		var doubt bool
+		doubt, err = h.outbox.Doubt(ctx, ev.ID)
+		seen = !doubt
+	}
+	if err == nil && seen {
 		h.close(ctx, ev)
 		return true
 	}

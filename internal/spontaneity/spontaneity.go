@@ -19,19 +19,18 @@ type Target struct {
 	Place  chat.Place
 }
 
-// Choose takes one of the targets at random, each as likely as the others; false when there is none.
-func Choose(targets []Target) (Target, bool) {
+// Choose takes one of the targets at random, each as likely as the others; false when there is none. For the same time it
+// is the same one: a post that was cut off is not made again elsewhere.
+func Choose(targets []Target, due time.Time) (Target, bool) {
 	if len(targets) == 0 {
 		return Target{}, false
 	}
-	return targets[rand.IntN(len(targets))], true
+	chance := rand.New(rand.NewPCG(uint64(due.UnixMilli()), 0)) //nolint:gosec // it keeps no secret
+	return targets[chance.IntN(len(targets))], true
 }
 
 // Fetch decides whether the recent talk of the place is read before a post, with the probability of the section.
 func (c Config) Fetch() bool { return rand.Float64() < c.ContextFetchProbability }
-
-// remembered is how long it is known which message of a place was looked at last.
-const remembered = 90 * 24 * time.Hour
 
 // Lurker decides whether the last message of a place is one to join in on. What it looked at last in each place
 // outlives the process. Safe for concurrent use, but not for one place at once.
@@ -52,5 +51,5 @@ func (l *Lurker) Worth(ctx context.Context, place chat.Place, last chat.Message)
 	if err != nil && !errors.Is(err, kv.ErrMissing) || seen == string(last.ID) {
 		return false, err
 	}
-	return true, l.store.Save(ctx, key, string(last.ID), remembered)
+	return true, l.store.Save(ctx, key, string(last.ID), 0)
 }

@@ -17,13 +17,17 @@ import (
 
 // AF-159
 func TestChoose(t *testing.T) {
-	if got, ok := Choose(nil); ok {
+	if got, ok := Choose(nil, time.Now()); ok {
 		t.Error(got)
 	}
 	counts := map[string]int{}
 	three := []Target{{Place: chat.Place{ID: "a"}}, {Place: chat.Place{ID: "b"}}, {Person: chat.Person{ID: "c"}}}
-	for range 3000 {
-		got, _ := Choose(three)
+	for i := range 3000 {
+		due := time.UnixMilli(1_800_000_000_000 + int64(i)*3_600_000)
+		got, _ := Choose(three, due)
+		if again, _ := Choose(three, due.Add(time.Microsecond)); again != got { // a database keeps milliseconds
+			t.Fatal("another one for the same time:", got, again)
+		}
 		counts[got.Place.ID+got.Person.ID]++
 	}
 	for _, id := range []string{"a", "b", "c"} {
