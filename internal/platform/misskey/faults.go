@@ -125,6 +125,12 @@ func revoked(err error) bool {
 	return errors.As(err, &r) && (r.status == http.StatusUnauthorized || r.code == "AUTHENTICATION_FAILED" || r.code == "YOUR_ACCOUNT_SUSPENDED")
 }
 
+// temporary reports whether an error that was judged may pass.
+func temporary(err error) bool {
+	var later platform.Temporary
+	return errors.As(err, &later)
+}
+
 // is reports whether an error is a refusal with one of these codes.
 func is(err error, codes ...string) bool {
 	var r refusal

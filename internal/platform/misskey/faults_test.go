@@ -85,11 +85,11 @@ func TestFaultsOfWhatCanBeRepeated(t *testing.T) {
 	ev := r.mention(misskeytest.Draft{Text: "@familiar hello"})
 	for _, plan := range []misskeytest.Misbehaviour{{Status: 500}, {Break: true}, {Status: 502, Body: badGateway}, {Status: 200, Body: "<html>"}} {
 		r.Misbehave("notes/reactions/create", plan)
-		if _, err := r.Do(t.Context(), chat.React{Place: ev.Place, Message: ev.Message, Emoji: "👍"}); !isTemporary(err) {
+		if _, err := r.Do(t.Context(), chat.React{Place: ev.Place, Message: ev.Message, Emoji: "👍"}); !temporary(err) {
 			t.Errorf("%+v: %v", plan, err)
 		}
 		r.Misbehave("notes/show", plan)
-		if _, err := r.Do(t.Context(), chat.Say{Place: ev.Place, Text: "x", ReplyTo: ev.Message}); !isTemporary(err) {
+		if _, err := r.Do(t.Context(), chat.Say{Place: ev.Place, Text: "x", ReplyTo: ev.Message}); !temporary(err) {
 			t.Errorf("%+v: %v", plan, err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 	server.Close()
 	m.api.idle() // a connection that was closed on the other side may have taken something
-	if _, err := m.Do(t.Context(), chat.Say{Place: directPlace(chatPlace, "a1"), Text: "x"}); !isTemporary(err) {
+	if _, err := m.Do(t.Context(), chat.Say{Place: directPlace(chatPlace, "a1"), Text: "x"}); !temporary(err) {
 		t.Errorf("nobody was there: %v", err)
 	}
 }

@@ -90,7 +90,7 @@ func TestAReplyIsNotSeenByMore(t *testing.T) {
 	before := len(r.Notes())
 	for _, plan := range []misskeytest.Misbehaviour{whole("another", `,"visibility":"public"`), {Status: 200, Body: "{}"}, {Status: 204}} {
 		r.Misbehave("notes/show", plan)
-		if _, err := r.Do(t.Context(), chat.Say{Place: ev.Place, Text: "hello", ReplyTo: ev.Message}); !isTemporary(err) {
+		if _, err := r.Do(t.Context(), chat.Say{Place: ev.Place, Text: "hello", ReplyTo: ev.Message}); !temporary(err) {
 			t.Errorf("%s: %v", plan.Body, err)
 		}
 	}
@@ -183,7 +183,7 @@ func TestAnEditGoesOnWhereItWas(t *testing.T) {
 	old := r.do(chat.Say{Place: ev.Place, Text: "old", ReplyTo: ev.Message})
 	r.Misbehave("notes/create", misskeytest.Refusal(429, "RATE_LIMIT_EXCEEDED"))
 	edit := chat.Edit{Place: ev.Place, Message: old.Message, Text: "new", ReplyTo: ev.Message}
-	if _, err := r.Do(t.Context(), edit); !isTemporary(err) {
+	if _, err := r.Do(t.Context(), edit); !temporary(err) {
 		t.Fatalf("got %v", err)
 	}
 	r.do(edit)
@@ -208,11 +208,6 @@ func TestAnEditOfWhichNobodyKnowsIsNotRepeated(t *testing.T) {
 	if _, err := r.Do(t.Context(), edit); err == nil || unsettled(err) || len(r.ours()) != 1 {
 		t.Errorf("%v, %d notes", err, len(r.ours()))
 	}
-}
-
-func isTemporary(err error) bool {
-	var later platform.Temporary
-	return errors.As(err, &later)
 }
 
 func TestChatActions(t *testing.T) {
@@ -322,7 +317,7 @@ func TestFilesThatFail(t *testing.T) {
 			if left := r.Files(); len(left) != c.left {
 				t.Errorf("%d files are left in the drive, want %d", len(left), c.left)
 			}
-			if partly := strings.Contains(c.says, "went out"); partly != (receipt.Message != "") || partly && isTemporary(err) {
+			if partly := strings.Contains(c.says, "went out"); partly != (receipt.Message != "") || partly && temporary(err) {
 				t.Errorf("receipt %+v, error %v", receipt, err)
 			}
 		})

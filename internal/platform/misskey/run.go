@@ -179,7 +179,11 @@ func (l *listener) takeNote(ctx context.Context, n note) {
 
 func (l *listener) takeChat(ctx context.Context, c chatMessage) {
 	c, err := l.whole(ctx, c)
-	if err != nil {
+	switch err = judge(err, false); {
+	case temporary(err):
+		l.later(c.CreatedAt.V.Time)
+		return
+	case err != nil:
 		l.skip("newChatMessage", err)
 		return
 	}
@@ -200,8 +204,7 @@ func (l *listener) hand(ctx context.Context, ev chat.Event) {
 	}
 	switch l.hear(ctx, ev) {
 	case chat.Busy:
-		l.busy = true
-		l.since.behind(ev.At)
+		l.later(ev.At)
 		return
 	case chat.Accepted, chat.Repeat:
 		l.watch(ctx, ev)
@@ -209,6 +212,12 @@ func (l *listener) hand(ctx context.Context, ev chat.Event) {
 	}
 	l.handed.add(ev.ID)
 	l.since.heard(ev.At)
+}
+
+// later has everything from a moment on fetched again.
+func (l *listener) later(from time.Time) {
+	l.busy = true
+	l.since.behind(from)
 }
 
 func (l *listener) skip(what string, err error) {

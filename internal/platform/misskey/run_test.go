@@ -301,3 +301,85 @@ func TestRunsOneAtATime(t *testing.T) {
 		t.Errorf("a run that ended before it began: %v", err)
 	}
 }
+
+// However many mentioned us or wrote while we were away, all of it is heard, and oldest first.
+func TestAFloodIsNotCutOff(t *testing.T) {
+	r := connected(t)
+	r.mention(misskeytest.Draft{Text: "@familiar one"})
+	want := []string{"one"}
+	r.Mute(true)
+	for i := range 620 {
+		want = append(want, fmt.Sprint("note ", i))
+		r.Write(r.ann, misskeytest.Draft{Text: "@familiar " + want[i+1]})
+	}
+	for i := range 130 {
+		text := fmt.Sprint("word ", i)
+		r.Chat(r.ann, text)
+		want = append(want, text)
+	}
+	r.Mute(false)
+	r.Drop()
+	r.until("everything is heard", func() bool { return len(r.heard()) >= len(want) })
+	if got := r.texts(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A chat that cannot be read any more keeps nothing else from being heard.
+func TestAChatThatIsGoneStopsNothing(t *testing.T) {
+	r := connected(t)
+	bob := r.User("bob", "Bob", false)
+	r.Mute(true)
+	r.Chat(bob, "from bob")
+	r.Chat(r.ann, "from ann")
+	r.Misbehave("chat/messages/user-timeline", misskeytest.Refusal(400, "NO_SUCH_USER"))
+	l := r.listener()
+	if l.catchUp(t.Context()); l.busy {
+		t.Error("it will ask again for ever")
+	}
+	want(t, r.texts(), "from bob")
+}
+
+// A chat message whose author cannot be asked for at the moment is heard later.
+func TestAnAuthorWhoCannotBeReadYet(t *testing.T) {
+	r := connected(t)
+	r.Mute(true)
+	r.Chat(r.ann, "hello")
+	r.Misbehave("chat/messages/show", misskeytest.Misbehaviour{Status: 502})
+	l := r.listener()
+	l.catchUp(t.Context())
+	if want(t, r.texts()); !l.busy {
+		t.Error("it is lost")
+	}
+	l.catchUp(t.Context())
+	want(t, r.texts(), "hello")
+}
+
+// A catch-up that is broken off leaves to the next process what it did not fetch.
+func TestACatchUpThatIsBrokenOff(t *testing.T) {
+	l := connected(t).listener()
+	from := time.Now().Add(-10 * time.Minute)
+	l.since.behind(from)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	l.catchUp(ctx)
+	if again := l.since.missing(); again.After(from) {
+		t.Errorf("it goes on from %v, not %v", again, from)
+	}
+}
+
+// A token that is revoked ends the run also when it is found out by a catch-up.
+func TestARevokedTokenIsFoundOutByACatchUp(t *testing.T) {
+	r := newRig(t)
+	r.Misbehave("notes/mentions", misskeytest.Refusal(401, "AUTHENTICATION_FAILED"))
+	var fatal platform.Fatal
+	if err := r.Run(t.Context(), r.hear, func() {}); !errors.As(err, &fatal) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// listener is what catches up as a run does, without the stream of one.
+func (r *rig) listener() *listener {
+	r.t.Cleanup(r.api.idle)
+	return &listener{Misskey: r.Misskey, hear: r.hear}
+}
