@@ -8,11 +8,8 @@ import (
 	"familiar/internal/chat"
 )
 
-// Bounds of what is fetched after a time of deafness: of each list no more than the newest 5,000.
-const (
-	pageSize = 100
-	maxPages = 50
-)
+// maxPages bounds what is fetched after a time of deafness: of each list no more than the newest 5,000.
+const maxPages = 50
 
 // limited is the parameters of a list.
 type limited struct {
@@ -57,9 +54,15 @@ func (l *listener) fetchMissed(ctx context.Context, from time.Time) error {
 }
 
 // missedNotes fetches the notes that mention us from a moment on.
-func (l *listener) missedNotes(ctx context.Context, from time.Time) ([]note, error) {
-	missed, err := back(from, note.when, func(untilID string) ([]note, error) {
+func (l *listener) missedNotes(ctx context.Context, from time.Time) (missed []note, err error) {
+	err = back(maxPages, note.id, func(untilID string) ([]note, error) {
 		return call[[]note](ctx, l.api, "notes/mentions", limited{pageSize, untilID})
+	}, func(n note) bool {
+		if n.CreatedAt.V.Before(from) {
+			return false
+		}
+		missed = append(missed, n)
+		return true
 	})
 	if len(missed) == maxPages*pageSize {
 		l.log.Warn("more was said meanwhile than is fetched; the oldest of it is not heard", "fetched", len(missed), "since", from)
@@ -87,8 +90,16 @@ func (l *listener) missedChats(ctx context.Context, from time.Time) (missed []ch
 		if last.CreatedAt.V.Before(from) || last.Room.V != "" || !anID.MatchString(with) {
 			continue
 		}
-		said, err := back(from, chatMessage.when, func(untilID string) ([]chatMessage, error) {
+		err := back(maxPages, chatMessage.id, func(untilID string) ([]chatMessage, error) {
 			return l.chatWith(ctx, with, pageSize, untilID)
+		}, func(c chatMessage) bool {
+			if c.CreatedAt.V.Before(from) {
+				return false
+			}
+			if c.From != us {
+				missed = append(missed, c)
+			}
+			return true
 		})
 		switch err = judge(err, false); {
 		case err != nil && !temporary(err) && !revoked(err) && ctx.Err() == nil:
@@ -96,35 +107,7 @@ func (l *listener) missedChats(ctx context.Context, from time.Time) (missed []ch
 		case err != nil:
 			return nil, err
 		}
-		missed = append(missed, slices.DeleteFunc(said, func(c chatMessage) bool { return c.From == us })...)
 	}
 	slices.SortStableFunc(missed, func(a, b chatMessage) int { return a.CreatedAt.V.Compare(b.CreatedAt.V.Time) })
 	return missed, nil
-}
-
-func (n note) when() (string, time.Time)        { return n.ID, n.CreatedAt.V.Time }
-func (c chatMessage) when() (string, time.Time) { return c.ID, c.CreatedAt.V.Time }
-
-// back reads a list, newest first, as far back as a moment. A short page need not be the last: some lists leave out of
-// theirs what we may not see.
-func back[T any](from time.Time, when func(T) (string, time.Time), page func(untilID string) ([]T, error)) (found []T, err error) {
-	untilID := ""
-	for range maxPages {
-		got, err := page(untilID)
-		if err != nil || len(got) == 0 {
-			return found, err
-		}
-		for _, v := range got {
-			if _, at := when(v); at.Before(from) {
-				return found, nil
-			}
-			found = append(found, v)
-		}
-		last, _ := when(got[len(got)-1])
-		if last == untilID {
-			return found, nil
-		}
-		untilID = last
-	}
-	return found, nil
 }

@@ -31,7 +31,7 @@ func (m *Misskey) Before(ctx context.Context, place chat.Place, before chat.Mess
 	case chatPlace:
 		said, err = m.chatBefore(ctx, ref, before, limit)
 	case timeline:
-		said, err = m.ownNotes(ctx, before, limit)
+		said, err = m.ownPosts(ctx, before, limit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what was said: %w", judge(err, false))

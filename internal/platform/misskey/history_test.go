@@ -114,6 +114,34 @@ func TestPrivateWordsStayOutOfPublicHistory(t *testing.T) {
 	}
 }
 
+// What only followers can read is told in a thread that followers read, and in no other.
+func TestWordsForFollowersStayAmongThem(t *testing.T) {
+	r := connected(t)
+	first := r.Write(r.ann, misskeytest.Draft{Text: "for followers", Visibility: "followers"})
+	second := r.Write(r.ann, misskeytest.Draft{Text: "for them too", Visibility: "followers", ReplyTo: first.ID})
+	open := r.Write(r.ann, misskeytest.Draft{Text: "for all", Visibility: "home", ReplyTo: second.ID})
+	r.Write(r.ann, misskeytest.Draft{Text: "and this again not", Visibility: "followers", ReplyTo: open.ID})
+	want(t, r.told(chat.Place{Platform: Name, ID: "note:" + second.ID, Kind: chat.Group}, "", 20), "for followers", "for them too", "for all")
+	want(t, r.told(chat.Place{Platform: Name, ID: "note:" + open.ID, Kind: chat.Broadcast}, "", 20), "for all")
+}
+
+// Direct words are found among many of ours that are none, and of others.
+func TestHistoryOfDirectNotesAmongOthers(t *testing.T) {
+	r := connected(t)
+	bob := r.User("bob", "Bob", false)
+	first := r.Write(r.ann, misskeytest.Draft{Text: "one", Visibility: "specified"})
+	r.Write(r.Me(), misskeytest.Draft{Text: "two", Visibility: "specified", Visible: []string{r.ann.ID}, ReplyTo: first.ID})
+	for range 130 {
+		r.Write(r.Me(), misskeytest.Draft{Text: "in public"})
+		r.Write(bob, misskeytest.Draft{Text: "from bob", Visibility: "specified"})
+	}
+	place := directPlace(dmPlace, r.ann.ID)
+	want(t, r.told(place, "", 20), "one", "two")
+	last := r.Write(r.ann, misskeytest.Draft{Text: "three", Visibility: "specified"})
+	want(t, r.told(place, chat.MessageID(last.ID), 20), "one", "two")
+	want(t, r.told(place, "", 2), "two", "three")
+}
+
 // Direct notes are those between one person and us: no mention of others, no reply of theirs, no note to somebody else.
 func TestHistoryOfDirectNotes(t *testing.T) {
 	r := connected(t)

@@ -1,6 +1,7 @@
 package misskey
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -43,9 +44,27 @@ func (m *Misskey) thread(ctx context.Context, id string, before chat.MessageID, 
 	if string(before) != id { // everything that answers a note comes after it
 		notes = append(notes, m.replies(ctx, id, limit)...)
 	}
-	notes = slices.DeleteFunc(notes, func(n note) bool { return n.Visibility == specified })
+	open := max(root.readers(), followersOnly)
+	notes = slices.DeleteFunc(notes, func(n note) bool { return n.readers() < open })
 	said, _ := until(m.messages(notes), before)
 	return said, nil
+}
+
+// How many can read a note: those whom it names, followers, everybody.
+const (
+	namedOnly = iota
+	followersOnly
+	everybody
+)
+
+func (n note) readers() int {
+	switch n.Visibility {
+	case "public", "home":
+		return everybody
+	case "followers":
+		return followersOnly
+	}
+	return namedOnly
 }
 
 // ancestors are the notes that a note answers. Where the instance does not tell them at once, each is asked for.
@@ -80,33 +99,52 @@ func (m *Misskey) replies(ctx context.Context, id string, limit int) []note {
 	return nil
 }
 
+// historyPages bounds how far history is looked for among other notes.
+const historyPages = 5
+
 // directNotes tells what one person and we wrote to each other in notes that nobody else can see.
 func (m *Misskey) directNotes(ctx context.Context, person string, before chat.MessageID, limit int) ([]chat.Message, error) {
-	theirs, err := call[[]note](ctx, m.api, "notes/mentions", mentions{pageSize, string(before), specified})
+	theirs, err := newest(limit, func(untilID string) ([]note, error) {
+		return call[[]note](ctx, m.api, "notes/mentions", mentions{pageSize, cmp.Or(untilID, string(before)), specified})
+	}, func(n note) bool { return n.Visibility == specified && n.UserID == person })
 	if err != nil {
 		return nil, err
 	}
-	us := m.self().ID
-	ours, err := call[[]note](ctx, m.api, "users/notes", userNotes{us, pageSize, string(before), true, false})
+	ours, err := m.ownNotes(ctx, before, limit, true, func(n note) bool {
+		return n.Visibility == specified && slices.Contains(n.Visible.V, person)
+	})
 	if err != nil {
 		return nil, err
 	}
-	between := func(n note) bool {
-		return n.Visibility == specified &&
-			(n.UserID == person || n.UserID == us && slices.Contains(n.Visible.V, person))
-	}
-	notes := slices.DeleteFunc(slices.Concat(theirs, ours), func(n note) bool { return !between(n) })
-	said, _ := until(m.messages(notes), before)
-	return said[max(0, len(said)-limit):], nil
+	said, _ := until(m.messages(slices.Concat(theirs, ours)), before)
+	return said, nil
 }
 
-// ownNotes tells what we wrote on our own timeline.
-func (m *Misskey) ownNotes(ctx context.Context, before chat.MessageID, limit int) ([]chat.Message, error) {
-	notes, err := call[[]note](ctx, m.api, "users/notes", userNotes{m.self().ID, limit, string(before), false, false})
+// ownPosts tells what we wrote on our own timeline.
+func (m *Misskey) ownPosts(ctx context.Context, before chat.MessageID, limit int) ([]chat.Message, error) {
+	notes, err := m.ownNotes(ctx, before, limit, false, func(n note) bool { return n.Visibility != specified })
 	if err != nil {
 		return nil, err
 	}
-	notes = slices.DeleteFunc(notes, func(n note) bool { return n.Visibility == specified })
 	said, _ := until(m.messages(notes), before)
 	return said, nil
+}
+
+// ownNotes are the newest of ours that are wanted.
+func (m *Misskey) ownNotes(ctx context.Context, before chat.MessageID, limit int, replies bool, wanted func(note) bool) ([]note, error) {
+	us := m.self().ID
+	return newest(limit, func(untilID string) ([]note, error) {
+		return call[[]note](ctx, m.api, "users/notes", userNotes{us, pageSize, cmp.Or(untilID, string(before)), replies, false})
+	}, func(n note) bool { return n.UserID == us && wanted(n) })
+}
+
+// newest are the newest notes of a list that are wanted.
+func newest(limit int, page func(untilID string) ([]note, error), wanted func(note) bool) (found []note, err error) {
+	err = back(historyPages, note.id, page, func(n note) bool {
+		if wanted(n) {
+			found = append(found, n)
+		}
+		return len(found) < limit
+	})
+	return found, err
 }
