@@ -90,13 +90,10 @@ func (m *Misskey) message(n note) chat.Message {
 	author.ID = n.UserID
 	m.people.meet(author)
 	from := author.person(me)
-	text, mentioned := n.Text.V, false
-	if !from.Us { // our own words are told as we wrote them
-		text, mentioned = me.unmention(text)
-	}
+	text, mentioned := me.words(n)
 	from.Name = shown(from)
 	return chat.Message{ID: chat.MessageID(n.ID), From: from, Text: text, At: n.CreatedAt.V.UTC(),
-		ReplyTo: chat.MessageID(n.ReplyID.V), Attachments: attachments(n.Files.V...),
+		ReplyTo: chat.MessageID(n.ReplyID.V), Attachments: attachments(n.files()...),
 		Addressed: mentioned || n.Visibility == specified, Reacted: n.MyReaction.V != ""}
 }
 

@@ -12,7 +12,7 @@ func (m *Misskey) noteEvent(n note) (chat.Event, error) {
 		return chat.Event{}, fmt.Errorf("a note without id or author")
 	}
 	me, place := m.self(), placeOf(n)
-	text, mentioned := me.unmention(n.Text.V)
+	text, mentioned := me.words(n)
 	addressed := mentioned && m.cfg.RespondToMention
 	if place.Kind == chat.Direct {
 		addressed = m.cfg.AllowDM
@@ -22,7 +22,7 @@ func (m *Misskey) noteEvent(n note) (chat.Event, error) {
 	return chat.Event{
 		ID: chat.NewEventID(me.key(), place, chat.KindSaid, n.ID, ""), At: n.CreatedAt.V.UTC(), Place: place,
 		From: author.person(me), Message: chat.MessageID(n.ID), Addressed: addressed,
-		Body: chat.Said{Text: text, ReplyTo: chat.MessageID(n.ReplyID.V), Attachments: attachments(n.Files.V...)},
+		Body: chat.Said{Text: text, ReplyTo: chat.MessageID(n.ReplyID.V), Attachments: attachments(n.files()...)},
 	}, nil
 }
 

@@ -93,6 +93,46 @@ func TestANoteIsHeard(t *testing.T) {
 	}
 }
 
+// What a note is made of besides its text comes in words, and in history too; what cannot be read says so.
+func TestWhatIsNoTextComesInWords(t *testing.T) {
+	r := connected(t)
+	picture := r.Keep("cat.png", []byte("png"))
+	whole := r.Write(r.ann, misskeytest.Draft{Text: "the @familiar lives", CW: "spoiler", Poll: []string{"x", "y"}, Files: []string{picture}})
+	few := r.Write(r.ann, misskeytest.Draft{Text: "for few", Visibility: "followers"})
+	hidden := r.Write(r.ann, misskeytest.Draft{Text: "a secret", Visibility: "specified", Visible: []string{}})
+	for _, c := range []struct {
+		d     misskeytest.Draft
+		text  string
+		files int
+	}{
+		{misskeytest.Draft{Text: "@familiar which?", Poll: []string{"tea", "coffee"}}, "which? [Poll: tea | coffee]", 0},
+		{misskeytest.Draft{Text: "@familiar and?", CW: "long"}, "[Content warning: long] and?", 0},
+		{misskeytest.Draft{Text: "@familiar look", Quotes: whole.ID},
+			"look [Quoted @ann: [Content warning: spoiler] the @familiar lives [Poll: x | y]]", 1},
+		{misskeytest.Draft{Text: "@familiar look", Quotes: few.ID}, "look " + nothingToRead, 0},
+		{misskeytest.Draft{Text: "@familiar look", Quotes: few.ID, Visibility: "followers"}, "look [Quoted @ann: for few]", 0},
+		{misskeytest.Draft{Text: "@familiar look", Quotes: hidden.ID, Visibility: "followers"}, "look " + nothingToRead, 0},
+		{misskeytest.Draft{Text: "@familiar look", Quotes: "gone"}, "look " + nothingToRead, 0},
+		{misskeytest.Draft{Visibility: "specified", Poll: []string{"tea", "coffee"}}, "[Poll: tea | coffee]", 0},
+	} {
+		ev := r.mention(c.d)
+		if ev.Text() != c.text || !ev.Addressed || len(ev.Body.(chat.Said).Attachments) != c.files {
+			t.Errorf("%+v is heard as %+v", c.d, ev)
+		}
+		want(t, r.told(ev.Place, "", 1), c.text)
+	}
+	me := account{ID: "b1", Username: "Bot"}
+	if text, named := me.words(note{UserID: "u", Text: lenient[string]{"all"}, CW: lenient[string]{"@bot, a question"}}); !named || text != "[Content warning: , a question] all" {
+		t.Errorf("%q, %v", text, named)
+	}
+	if text, named := me.words(note{UserID: "u", Hidden: lenient[bool]{true}}); named || text != nothingToRead {
+		t.Errorf("%q, %v", text, named)
+	}
+	if text, named := me.words(note{UserID: "u", Renote: lenient[quoted]{}, RenoteID: lenient[string]{"a"}, Text: lenient[string]{"x"}}); named || text != "x "+nothingToRead {
+		t.Errorf("%q, %v", text, named)
+	}
+}
+
 // AF-52, BUG-B16: a note of a program says so, also when it mentions us; whoever judges ignores it then.
 func TestAProgramIsMarked(t *testing.T) {
 	r := connected(t)

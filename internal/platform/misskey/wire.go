@@ -19,13 +19,33 @@ type (
 		ID         string            `json:"id"`
 		CreatedAt  lenient[moment]   `json:"createdAt"`
 		Text       lenient[string]   `json:"text"`
+		CW         lenient[string]   `json:"cw"`
+		Poll       lenient[poll]     `json:"poll"`
+		Hidden     lenient[bool]     `json:"isHidden"`
 		UserID     string            `json:"userId"`
 		User       lenient[user]     `json:"user"`
 		ReplyID    lenient[string]   `json:"replyId"`
+		RenoteID   lenient[string]   `json:"renoteId"`
+		Renote     lenient[quoted]   `json:"renote"`
 		Visibility string            `json:"visibility"`
 		Visible    lenient[[]string] `json:"visibleUserIds"`
 		Files      lenient[[]file]   `json:"files"`
 		MyReaction lenient[string]   `json:"myReaction"`
+	}
+	quoted struct {
+		ID         string          `json:"id"`
+		Text       lenient[string] `json:"text"`
+		CW         lenient[string] `json:"cw"`
+		Poll       lenient[poll]   `json:"poll"`
+		Hidden     lenient[bool]   `json:"isHidden"`
+		User       lenient[user]   `json:"user"`
+		Visibility string          `json:"visibility"`
+		Files      lenient[[]file] `json:"files"`
+	}
+	poll struct {
+		Choices []struct {
+			Text string `json:"text"`
+		} `json:"choices"`
 	}
 	chatMessage struct {
 		ID        string              `json:"id"`

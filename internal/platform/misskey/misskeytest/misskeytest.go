@@ -247,6 +247,8 @@ type Draft struct {
 	CW         string
 	LocalOnly  bool
 	Files      []string
+	Poll       []string
+	Quotes     string
 	Quiet      bool // names in the text call nobody
 }
 
@@ -272,6 +274,15 @@ func (in *Instance) add(author *User, d Draft) *Note {
 	}
 	if n.Visibility == "specified" && author != in.me && n.Visible == nil {
 		n.Visible = []string{in.me.ID}
+	}
+	if d.Quotes != "" {
+		n.RenoteID = &d.Quotes
+	}
+	if len(d.Poll) > 0 {
+		n.Poll = &Poll{}
+		for _, text := range d.Poll {
+			n.Poll.Choices = append(n.Poll.Choices, Choice{Text: text})
+		}
 	}
 	for _, id := range d.Files {
 		n.Files = append(n.Files, in.files[id])

@@ -25,6 +25,9 @@ type (
 		User               *User             `json:"user"`
 		ReplyID            *string           `json:"replyId"`
 		RenoteID           *string           `json:"renoteId"`
+		Renote             *Note             `json:"renote,omitempty"`
+		Poll               *Poll             `json:"poll,omitempty"`
+		IsHidden           bool              `json:"isHidden,omitempty"`
 		Reply              *Note             `json:"reply,omitempty"`
 		Visibility         string            `json:"visibility"`
 		Mentions           []string          `json:"mentions,omitempty"`
@@ -39,6 +42,18 @@ type (
 		RenoteCount        int               `json:"renoteCount"`
 		RepliesCount       int               `json:"repliesCount"`
 		MyReaction         *string           `json:"myReaction,omitempty"`
+	}
+	// Poll is what may be voted for.
+	Poll struct {
+		Multiple  bool     `json:"multiple"`
+		ExpiresAt *string  `json:"expiresAt"`
+		Choices   []Choice `json:"choices"`
+	}
+	// Choice is one answer of a poll.
+	Choice struct {
+		Text    string `json:"text"`
+		Votes   int    `json:"votes"`
+		IsVoted bool   `json:"isVoted"`
 	}
 	// ChatMessage is a message of a chat of two.
 	ChatMessage struct {
@@ -104,6 +119,14 @@ func (in *Instance) pack(n *Note, by *User) Note {
 		reply := *parent
 		reply.Reactions, reply.ReactionEmojis = map[string]int{}, map[string]string{}
 		packed.Reply = &reply
+	}
+	if quoted := in.note(n.RenoteID); quoted != nil {
+		renote := *quoted
+		renote.Reactions, renote.ReactionEmojis = map[string]int{}, map[string]string{}
+		if !in.sees(by, quoted) {
+			renote.Text, renote.IsHidden = nil, true
+		}
+		packed.Renote = &renote
 	}
 	packed.RepliesCount = in.replies[n.ID]
 	return packed
