@@ -327,13 +327,11 @@ func TestAFloodIsNotCutOff(t *testing.T) {
 
 // A chat that cannot be read any more keeps nothing else from being heard.
 func TestAChatThatIsGoneStopsNothing(t *testing.T) {
-	r := connected(t)
-	bob := r.User("bob", "Bob", false)
-	r.Mute(true)
-	r.Chat(bob, "from bob")
+	r := newRig(t)
+	l := r.listener()
+	r.Chat(r.User("bob", "Bob", false), "from bob")
 	r.Chat(r.ann, "from ann")
 	r.Misbehave("chat/messages/user-timeline", misskeytest.Refusal(400, "NO_SUCH_USER"))
-	l := r.listener()
 	if l.catchUp(t.Context()); l.busy {
 		t.Error("it will ask again for ever")
 	}
@@ -342,11 +340,10 @@ func TestAChatThatIsGoneStopsNothing(t *testing.T) {
 
 // A chat message whose author cannot be asked for at the moment is heard later.
 func TestAnAuthorWhoCannotBeReadYet(t *testing.T) {
-	r := connected(t)
-	r.Mute(true)
+	r := newRig(t)
+	l := r.listener()
 	r.Chat(r.ann, "hello")
 	r.Misbehave("chat/messages/show", misskeytest.Misbehaviour{Status: 502})
-	l := r.listener()
 	l.catchUp(t.Context())
 	if want(t, r.texts()); !l.busy {
 		t.Error("it is lost")
@@ -357,7 +354,7 @@ func TestAnAuthorWhoCannotBeReadYet(t *testing.T) {
 
 // A catch-up that is broken off leaves to the next process what it did not fetch.
 func TestACatchUpThatIsBrokenOff(t *testing.T) {
-	l := connected(t).listener()
+	l := newRig(t).listener()
 	from := time.Now().Add(-10 * time.Minute)
 	l.since.behind(from)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -378,8 +375,15 @@ func TestARevokedTokenIsFoundOutByACatchUp(t *testing.T) {
 	}
 }
 
-// listener is what catches up as a run does, without the stream of one.
+// listener is what catches up as a run does, on a platform that does not run.
 func (r *rig) listener() *listener {
+	r.t.Helper()
 	r.t.Cleanup(r.api.idle)
+	if err := r.meet(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.since.load(r.t.Context(), r.self().key()); err != nil {
+		r.t.Fatal(err)
+	}
 	return &listener{Misskey: r.Misskey, hear: r.hear}
 }
