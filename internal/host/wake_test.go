@@ -75,6 +75,16 @@ func (r *rig) killed() (dir string) {
 	return dir
 }
 
+// recorded reports whether what became of everything that was said is on the disk.
+func (r *rig) recorded() bool {
+	r.t.Helper()
+	var pending int
+	if err := r.db.Read().QueryRowContext(r.t.Context(), `SELECT count(*) FROM outbox WHERE state = 'pending'`).Scan(&pending); err != nil {
+		r.t.Fatal(err)
+	}
+	return pending == 0
+}
+
 // AF-162: a reminder is delivered at least once, whenever the program ends: in order or killed, while the agent thinks or
 // when it has spoken. Only where nobody knows whether it arrived does it come twice.
 func TestAReminderOutlivesTheProgram(t *testing.T) {
@@ -106,7 +116,7 @@ func TestAReminderOutlivesTheProgram(t *testing.T) {
 			r.until("the agent is at it", func() bool {
 				r.net.mu.Lock()
 				defer r.net.mu.Unlock()
-				return r.agent.prompt(0) != "" && strings.Join(r.net.got, "|") == c.until && (c.loses == 0 || r.net.loses == 0)
+				return r.agent.prompt(0) != "" && strings.Join(r.net.got, "|") == c.until && (c.loses == 0 || r.net.loses == 0) && r.recorded()
 			})
 			if c.kill {
 				home = r.killed()
