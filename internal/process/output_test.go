@@ -3,6 +3,8 @@ package process
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -45,5 +47,21 @@ func TestOutputOfWhatHangs(t *testing.T) {
 	out, err := Output(ctx, shell("trap '' TERM; while :; do sleep 1; done"), strings.NewReader(strings.Repeat("x", 1<<20)), 10)
 	if !errors.Is(err, context.Canceled) || out != nil {
 		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// When the time is over nothing is started, not even for a moment.
+func TestNothingIsStartedTooLate(t *testing.T) {
+	for range 20 {
+		made := filepath.Join(t.TempDir(), "made")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		late := errors.New("too late")
+		cancel(late)
+		if _, err := Output(ctx, shell("echo > "+made), nil, 10); !errors.Is(err, late) {
+			t.Error(err)
+		}
+		if _, err := os.Stat(made); err == nil {
+			t.Fatal("it was started")
+		}
 	}
 }

@@ -77,6 +77,9 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	if !armed.Load() {
 		return nil, errUnarmed
 	}
+	if ctx.Err() != nil { // it would run until somebody noticed
+		return nil, fmt.Errorf("start %s: %w", spec.Path, context.Cause(ctx))
+	}
 	o, err := orderFor(spec)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
