@@ -10,10 +10,8 @@ import (
 	"github.com/disgoorg/disgo/rest"
 
 	"familiar/internal/chat"
+	"familiar/internal/platform"
 )
-
-// nothingToRead stands for what a message is made of that is not read: agents see that something came.
-const nothingToRead = "[Something that cannot be read here]"
 
 // words are the text without our own mention, and in its place among it what else was said: stickers, what was forwarded,
 // a poll.
@@ -25,28 +23,23 @@ func (d *Discord) words(m message) string {
 	all := append([]string{strings.TrimSpace(text)}, d.stickers(m.Stickers)...)
 	for _, s := range m.Snapshots {
 		whole := append([]string{strings.TrimSpace(s.Message.Content)}, d.stickers(s.Message.Stickers)...)
-		all = append(all, "[Forwarded: "+join(whole)+"]")
+		all = append(all, "[Forwarded: "+platform.Words(whole...)+"]")
 	}
 	if m.Poll.Question.Text != "" {
 		all = append(all, m.Poll.words())
 	}
 	if m.unreadable() {
-		all = append(all, nothingToRead)
+		all = append(all, platform.Unreadable)
 	}
-	return join(all)
-}
-
-// join puts what is there of several pieces into one text.
-func join(pieces []string) string {
-	return strings.TrimSpace(strings.Join(slices.DeleteFunc(pieces, func(s string) bool { return s == "" }), " "))
+	return platform.Words(all...)
 }
 
 func (p poll) words() string {
-	text := "[Poll: " + p.Question.Text
+	parts := []string{p.Question.Text}
 	for _, a := range p.Answers {
-		text += " | " + a.Media.Text
+		parts = append(parts, a.Media.Text)
 	}
-	return text + "]"
+	return platform.Poll(parts...)
 }
 
 // files are those of a message, and of what it forwards.

@@ -13,8 +13,9 @@ const maxPages = 50
 
 // limited is the parameters of a list.
 type limited struct {
-	Limit   int    `json:"limit"`
-	UntilID string `json:"untilId,omitempty"`
+	Limit      int    `json:"limit"`
+	UntilID    string `json:"untilId,omitempty"`
+	Visibility string `json:"visibility,omitempty"` // of notes; "" takes any
 }
 
 // catchUp hands in what was said while nobody listened, oldest first. What was heard already is known to whoever hears.
@@ -56,7 +57,7 @@ func (l *listener) fetchMissed(ctx context.Context, from time.Time) error {
 // missedNotes fetches the notes that mention us from a moment on.
 func (l *listener) missedNotes(ctx context.Context, from time.Time) (missed []note, err error) {
 	err = back(maxPages, note.id, func(untilID string) ([]note, error) {
-		return call[[]note](ctx, l.api, "notes/mentions", limited{pageSize, untilID})
+		return call[[]note](ctx, l.api, "notes/mentions", limited{Limit: pageSize, UntilID: untilID})
 	}, func(n note) bool {
 		if n.CreatedAt.V.Before(from) {
 			return false

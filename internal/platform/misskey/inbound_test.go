@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"familiar/internal/chat"
+	"familiar/internal/platform"
 	"familiar/internal/platform/misskey/misskeytest"
 )
 
@@ -109,10 +110,10 @@ func TestWhatIsNoTextComesInWords(t *testing.T) {
 		{misskeytest.Draft{Text: "@familiar and?", CW: "long"}, "[Content warning: long] and?", 0},
 		{misskeytest.Draft{Text: "@familiar look", Quotes: whole.ID},
 			"look [Quoted @ann: [Content warning: spoiler] the @familiar lives [Poll: x | y]]", 1},
-		{misskeytest.Draft{Text: "@familiar look", Quotes: few.ID}, "look " + nothingToRead, 0},
+		{misskeytest.Draft{Text: "@familiar look", Quotes: few.ID}, "look " + platform.Unreadable, 0},
 		{misskeytest.Draft{Text: "@familiar look", Quotes: few.ID, Visibility: "followers"}, "look [Quoted @ann: for few]", 0},
-		{misskeytest.Draft{Text: "@familiar look", Quotes: hidden.ID, Visibility: "followers"}, "look " + nothingToRead, 0},
-		{misskeytest.Draft{Text: "@familiar look", Quotes: "gone"}, "look " + nothingToRead, 0},
+		{misskeytest.Draft{Text: "@familiar look", Quotes: hidden.ID, Visibility: "followers"}, "look " + platform.Unreadable, 0},
+		{misskeytest.Draft{Text: "@familiar look", Quotes: "gone"}, "look " + platform.Unreadable, 0},
 		{misskeytest.Draft{Visibility: "specified", Poll: []string{"tea", "coffee"}}, "[Poll: tea | coffee]", 0},
 	} {
 		ev := r.mention(c.d)
@@ -122,13 +123,13 @@ func TestWhatIsNoTextComesInWords(t *testing.T) {
 		want(t, r.told(ev.Place, "", 1), c.text)
 	}
 	me := account{ID: "b1", Username: "Bot"}
-	if text, named := me.words(note{UserID: "u", Text: lenient[string]{"all"}, CW: lenient[string]{"@bot, a question"}}); !named || text != "[Content warning: , a question] all" {
+	if text, named := me.words(note{UserID: "u", content: content{Text: lenient[string]{"all"}, CW: lenient[string]{"@bot, a question"}}}); !named || text != "[Content warning: , a question] all" {
 		t.Errorf("%q, %v", text, named)
 	}
-	if text, named := me.words(note{UserID: "u", Hidden: lenient[bool]{true}}); named || text != nothingToRead {
+	if text, named := me.words(note{UserID: "u", content: content{Hidden: lenient[bool]{true}}}); named || text != platform.Unreadable {
 		t.Errorf("%q, %v", text, named)
 	}
-	if text, named := me.words(note{UserID: "u", Renote: lenient[quoted]{}, RenoteID: lenient[string]{"a"}, Text: lenient[string]{"x"}}); named || text != "x "+nothingToRead {
+	if text, named := me.words(note{UserID: "u", RenoteID: lenient[string]{"a"}, content: content{Text: lenient[string]{"x"}}}); named || text != "x "+platform.Unreadable {
 		t.Errorf("%q, %v", text, named)
 	}
 }

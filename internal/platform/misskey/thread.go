@@ -24,11 +24,6 @@ type (
 		WithReplies bool   `json:"withReplies"`
 		WithRenotes bool   `json:"withRenotes"`
 	}
-	mentions struct {
-		Limit      int    `json:"limit"`
-		UntilID    string `json:"untilId,omitempty"`
-		Visibility string `json:"visibility"`
-	}
 )
 
 // thread tells what stands around a note: what it answers, itself, and what answers it. Only the note must be there.
@@ -57,8 +52,8 @@ const (
 	everybody
 )
 
-func (n note) readers() int {
-	switch n.Visibility {
+func (c content) readers() int {
+	switch c.Visibility {
 	case "public", "home":
 		return everybody
 	case "followers":
@@ -105,7 +100,7 @@ const historyPages = 5
 // directNotes tells what one person and we wrote to each other in notes that nobody else can see.
 func (m *Misskey) directNotes(ctx context.Context, person string, before chat.MessageID, limit int) ([]chat.Message, error) {
 	theirs, err := newest(limit, func(untilID string) ([]note, error) {
-		return call[[]note](ctx, m.api, "notes/mentions", mentions{pageSize, cmp.Or(untilID, string(before)), specified})
+		return call[[]note](ctx, m.api, "notes/mentions", limited{pageSize, cmp.Or(untilID, string(before)), specified})
 	}, func(n note) bool { return n.Visibility == specified && n.UserID == person })
 	if err != nil {
 		return nil, err

@@ -16,23 +16,16 @@ type (
 		IsBot    lenient[bool]   `json:"isBot"`
 	}
 	note struct {
-		ID         string            `json:"id"`
+		content
 		CreatedAt  lenient[moment]   `json:"createdAt"`
-		Text       lenient[string]   `json:"text"`
-		CW         lenient[string]   `json:"cw"`
-		Poll       lenient[poll]     `json:"poll"`
-		Hidden     lenient[bool]     `json:"isHidden"`
 		UserID     string            `json:"userId"`
-		User       lenient[user]     `json:"user"`
 		ReplyID    lenient[string]   `json:"replyId"`
 		RenoteID   lenient[string]   `json:"renoteId"`
-		Renote     lenient[quoted]   `json:"renote"`
-		Visibility string            `json:"visibility"`
+		Renote     lenient[content]  `json:"renote"` // what it quotes
 		Visible    lenient[[]string] `json:"visibleUserIds"`
-		Files      lenient[[]file]   `json:"files"`
 		MyReaction lenient[string]   `json:"myReaction"`
 	}
-	quoted struct {
+	content struct { // what a note says, by whom and to whom
 		ID         string          `json:"id"`
 		Text       lenient[string] `json:"text"`
 		CW         lenient[string] `json:"cw"`

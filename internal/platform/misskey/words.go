@@ -4,10 +4,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-)
 
-// nothingToRead stands for what is hidden from us or gone: agents see that something is there.
-const nothingToRead = "[Something that cannot be read here]"
+	"familiar/internal/platform"
+)
 
 // words are the text of a note without its mentions of us, and in their place beside it what else was said: a content
 // warning, a poll, what is quoted. mentioned says whether we were named, in the text or in the warning. Our own words are
@@ -17,23 +16,23 @@ func (a account) words(n note) (text string, mentioned bool) {
 		return n.Text.V, false
 	}
 	if n.Hidden.V {
-		return nothingToRead, false
+		return platform.Unreadable, false
 	}
 	text, inText := a.unmention(n.Text.V)
 	warning, inWarning := a.unmention(n.CW.V)
-	all := []string{text, n.Poll.V.words()}
-	if warning != "" {
-		all = slices.Insert(all, 0, "[Content warning: "+warning+"]")
-	}
+	quote := ""
 	if n.RenoteID.V != "" {
-		all = append(all, n.quote())
+		quote = n.quote()
 	}
-	return join(all), inText || inWarning
+	return platform.Words(n.worded(warning, text), quote), inText || inWarning
 }
 
-// join puts what is there of several pieces into one text.
-func join(pieces []string) string {
-	return strings.Join(slices.DeleteFunc(pieces, func(s string) bool { return s == "" }), " ")
+// worded is what was said, in words: text, behind its warning, and the poll.
+func (c content) worded(warning, text string) string {
+	if warning != "" {
+		warning = "[Content warning: " + warning + "]"
+	}
+	return platform.Words(warning, text, c.Poll.V.words())
 }
 
 func (p poll) words() string {
@@ -44,7 +43,7 @@ func (p poll) words() string {
 	for i, c := range p.Choices {
 		all[i] = c.Text
 	}
-	return "[Poll: " + strings.Join(all, " | ") + "]"
+	return platform.Poll(all...)
 }
 
 var username = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
@@ -53,22 +52,18 @@ var username = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 func (n note) quote() string {
 	q := n.Renote.V
 	if !n.shows(q) {
-		return nothingToRead
-	}
-	all := []string{strings.TrimSpace(q.Text.V), q.Poll.V.words()}
-	if q.CW.V != "" {
-		all = slices.Insert(all, 0, "[Content warning: "+q.CW.V+"]")
+		return platform.Unreadable
 	}
 	author := ""
 	if username.MatchString(q.User.V.Username) {
 		author = " @" + q.User.V.Username
 	}
-	return "[Quoted" + author + ": " + join(all) + "]"
+	return "[Quoted" + author + ": " + q.worded(q.CW.V, strings.TrimSpace(q.Text.V)) + "]"
 }
 
 // shows reports whether whoever reads a note may read what it quotes.
-func (n note) shows(q quoted) bool {
-	return q.ID != "" && !q.Hidden.V && (n.readers() < everybody || note{Visibility: q.Visibility}.readers() == everybody)
+func (n note) shows(q content) bool {
+	return q.ID != "" && !q.Hidden.V && (n.readers() < everybody || q.readers() == everybody)
 }
 
 // files are those of a note, and of what it quotes.
