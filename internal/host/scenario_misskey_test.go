@@ -17,6 +17,7 @@ import (
 // are the notes that Ann and the bot alone can see, chat-ann is their chat.
 type misskeyWorld struct {
 	*misskeytest.Instance
+	t      *testing.T
 	names  *names
 	people map[string]misskeytest.User
 	where  map[string]string // what the story calls the place of a message
@@ -33,7 +34,7 @@ func openMisskeyWorld(t *testing.T, n *names) *misskeyWorld {
 		}
 	})
 	n.person(in.Me().ID, "bot")
-	return &misskeyWorld{Instance: in, names: n, people: map[string]misskeytest.User{}, where: map[string]string{},
+	return &misskeyWorld{Instance: in, t: t, names: n, people: map[string]misskeytest.User{}, where: map[string]string{},
 		said: map[chat.MessageID]deed{}}
 }
 
@@ -69,6 +70,10 @@ func (w *misskeyWorld) person(name string, bot bool) misskeytest.User {
 
 func (w *misskeyWorld) does(d deed) (chat.MessageID, error) {
 	fault := misskeytest.Refusal(http.StatusBadRequest, "YOU_HAVE_BEEN_BLOCKED")
+	switch d.verb {
+	case "edits", "recalls": // only who watches a note is told
+		w.Settle(w.t.Context())
+	}
 	switch d.verb {
 	case "says":
 		return w.says(d)

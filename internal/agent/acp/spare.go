@@ -44,6 +44,7 @@ type spare struct {
 	key      spareKey
 	session  string // its id
 	promised bool   // the id was given out; guarded by the agent's mutex
+	leaving  bool   // it ends by itself; guarded by the agent's mutex
 	place    *tool.Vacancy
 	opening  agent.Opening
 
@@ -73,7 +74,7 @@ func (a *Agent) Session(ref workspace.Ref, at chat.PlaceKind) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, sp := range a.spares {
-		if sp.key == keyOf(ref, at) && !sp.promised {
+		if sp.key == keyOf(ref, at) && sp.free() {
 			sp.promised = true
 			close(sp.begun)
 			return sp.session
@@ -82,7 +83,11 @@ func (a *Agent) Session(ref workspace.Ref, at chat.PlaceKind) string {
 	return tool.NewSession(time.Now())
 }
 
-// claim returns the session that waits under the opening's id, bound to its seat; nil when a new one has to be made.
+// free reports whether nobody counts on the process yet. The mutex is held.
+func (sp *spare) free() bool { return !sp.promised && !sp.leaving }
+
+// claim returns the session that waits under the opening's id, bound to its seat; nil when a new one has to be made, and
+// nothing of it is left.
 func (a *Agent) claim(ctx context.Context, o agent.Opening) *session {
 	a.mu.Lock()
 	at := slices.IndexFunc(a.spares, func(sp *spare) bool { return sp.session == callerSession(o) })
@@ -92,7 +97,7 @@ func (a *Agent) claim(ctx context.Context, o agent.Opening) *session {
 	}
 	sp := a.spares[at]
 	a.spares = slices.Delete(a.spares, at, at+1)
-	fits := sp.key == keyOf(o.Workspace, o.At) && o.Resume == "" && o.Tools != nil
+	fits := !sp.leaving && sp.key == keyOf(o.Workspace, o.At) && o.Resume == "" && o.Tools != nil
 	if fits {
 		close(sp.taken)
 	} else {
@@ -169,7 +174,7 @@ func (a *Agent) following(o agent.Opening) func(context.Context) {
 func (a *Agent) keepWarm(life context.Context, key spareKey, tools []tool.Tool, model string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	same := func(sp *spare) bool { return sp.key == key && !sp.promised }
+	same := func(sp *spare) bool { return sp.key == key && sp.free() }
 	if a.leaving || slices.ContainsFunc(a.spares, same) {
 		return
 	}
@@ -198,7 +203,7 @@ func (a *Agent) makeRoom() {
 // letOldest takes the process that has waited longest out of those that wait, and tells its tender; nil when there
 // is none. One whose id was given out is as good as used. The mutex is held.
 func (a *Agent) letOldest() *spare {
-	at := slices.IndexFunc(a.spares, func(sp *spare) bool { return !sp.promised })
+	at := slices.IndexFunc(a.spares, (*spare).free)
 	if at < 0 {
 		return nil
 	}
@@ -220,12 +225,13 @@ func (a *Agent) tend(life context.Context, sp, before *spare) {
 		a.forgetSpare(sp)
 		return
 	}
-	if a.waits(sp) || !a.forgetSpare(sp) && !told(sp.let) {
+	if a.waits(sp) || !a.dismiss(sp) {
 		return // it was claimed
 	}
 	if err := sp.made.Close(); err != nil {
 		a.log.Warn("an agent that waited did not end well", chat.KeyErr, err)
 	}
+	a.forgetSpare(sp)
 }
 
 // prepare starts the process and opens its conversation. It gives way to everybody: without a free slot there is
@@ -289,16 +295,20 @@ func (a *Agent) waits(sp *spare) (claimed bool) {
 	}
 }
 
-// forgetSpare takes a process out of those that wait, and reports false when somebody else has done so.
-func (a *Agent) forgetSpare(sp *spare) bool {
+// dismiss reports whether a process is to be ended by its tender: it has to go, or nobody has claimed it. Whoever was
+// given its id finds it until nothing of it is left.
+func (a *Agent) dismiss(sp *spare) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at := slices.Index(a.spares, sp)
-	if at < 0 {
-		return false
-	}
-	a.spares = slices.Delete(a.spares, at, at+1)
-	return true
+	sp.leaving = true
+	return slices.Contains(a.spares, sp) || told(sp.let)
+}
+
+// forgetSpare takes a process out of those that wait, where it is still one of them.
+func (a *Agent) forgetSpare(sp *spare) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.spares = slices.DeleteFunc(a.spares, func(other *spare) bool { return other == sp })
 }
 
 // told reports whether a channel is closed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -163,16 +164,40 @@ func TestSpareGivesWay(t *testing.T) {
 	}
 }
 
-// One that died while it waited is not used, and leaves nothing.
+// One that died while it waited is not used and leaves nothing, though its id was given out and it is not gone yet.
 func TestSpareDied(t *testing.T) {
 	a, sp := warmed(t, nil)
 	id := a.Session(ref("ann"), chat.Direct)
+	tidying, tidy, shut := make(chan struct{}), make(chan struct{}), sp.made.door.Close
+	sp.made.door.Close = func() { close(tidying); <-tidy; shut() }
 	sp.made.conn.fail(errStuck)
-	<-sp.made.over
-	o, _, _ := seated(id, "ann", chat.Direct)
-	s := open(t, a, o)
+	<-tidying
+	claimed := func() bool { a.mu.Lock(); defer a.mu.Unlock(); return len(a.spares) == 0 }
+	if claimed() {
+		t.Error("whoever was given its id does not find it any more")
+	}
+	opened := make(chan agent.Session)
+	go func() {
+		o, _, _ := seated(id, "ann", chat.Direct)
+		s, err := a.Open(t.Context(), o)
+		if err != nil {
+			t.Error(err)
+		}
+		opened <- s
+	}()
+	for !claimed() {
+		runtime.Gosched()
+	}
+	close(tidy)
+	s := <-opened
+	if s == nil {
+		t.FailNow()
+	}
 	if processOf(s) == sp.made {
 		t.Error("a dead process was used")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 	if _, err := os.Stat(sp.made.stand.Home); err != nil && !os.IsNotExist(err) {
 		t.Error(err)

@@ -3,7 +3,9 @@ package misskeytest
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -186,6 +188,17 @@ func (in *Instance) Send(text string) {
 	defer in.mu.Unlock()
 	for s := range in.streams {
 		s.out <- []byte(text)
+	}
+}
+
+// Settle waits until the instance has read all that clients have said on their streams so far. A stream that is lost
+// meanwhile says nothing any more.
+func (in *Instance) Settle(ctx context.Context) {
+	in.mu.Lock()
+	open := slices.Collect(maps.Keys(in.streams))
+	in.mu.Unlock()
+	for _, s := range open {
+		_ = s.conn.Ping(ctx) // the answer comes behind what was said before
 	}
 }
 
