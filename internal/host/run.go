@@ -26,11 +26,11 @@ func (h *Host) Run(ctx context.Context) error {
 	h.serve(outer, &doors, fail)
 	sources.Go(h.sweep)
 	sources.Go(func() { h.memory.Keep(ctx) })
-	sources.Go(func() { h.outbox.Keep(ctx) })
 	sources.Go(func() { h.watch(ctx) })
 	if err := h.recover(ctx, left); err != nil {
 		fail(err)
 	}
+	sources.Go(func() { h.outbox.Keep(ctx) }) // after what is pending was settled
 	for _, link := range h.links {
 		sources.Go(func() {
 			if err := link.Keep(ctx, h.listen); err != nil {

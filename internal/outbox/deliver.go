@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -38,12 +39,12 @@ func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.
 	limited, cancel := context.WithTimeout(ctx, patience(r.action))
 	defer cancel()
 	if words(r.action) && o.behind(ctx, r.place) {
-		return chat.Receipt{}, errors.Join(errHeld, o.keepBack(ctx, 0, r))
+		return chat.Receipt{}, o.heldBack(ctx, 0, r)
 	}
 	receipt, err := try(limited, p, r.action)
 	if after, hold := holds(p, r.action, err); hold {
 		o.deps.Log.Warn("a message is held back until its network takes it", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, chat.KeyErr, err)
-		return chat.Receipt{}, errors.Join(errHeld, o.keepBack(ctx, after, r))
+		return chat.Receipt{}, o.heldBack(ctx, after, r)
 	}
 	if uncertain(err) {
 		receipt, err = o.find(ctx, p, r, err)
@@ -71,7 +72,7 @@ func (o *Outbox) arrived(ctx context.Context, r row, receipt chat.Receipt) chat.
 func try(ctx context.Context, p platform.Platform, a chat.Action) (chat.Receipt, error) {
 	wait := waitFirst
 	for n := 1; ; n++ {
-		receipt, err := p.Do(ctx, a)
+		receipt, err := do(ctx, p, a)
 		if err == nil || n == tries {
 			return receipt, err
 		}
@@ -91,6 +92,16 @@ func try(ctx context.Context, p platform.Platform, a chat.Action) (chat.Receipt,
 		}
 		wait *= 2
 	}
+}
+
+// do asks the network once. A platform that panics has done nobody knows what.
+func do(ctx context.Context, p platform.Platform, a chat.Action) (receipt chat.Receipt, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = platform.Uncertain{Err: fmt.Errorf("the platform panicked: %v\n%s", r, debug.Stack())}
+		}
+	}()
+	return p.Do(ctx, a)
 }
 
 // uncertain reports whether nobody knows if the network took the action.

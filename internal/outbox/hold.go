@@ -25,12 +25,13 @@ var errHeld = errors.New("it is held back until the network takes it")
 
 // hold is what is known of held messages without asking the disk.
 type hold struct {
-	any   atomic.Bool
-	going sync.Mutex // held by the one that lets messages go, also while a network takes its time
+	any  atomic.Bool
+	goes sync.Mutex // held by the one that lets messages go, also while a network takes its time
 
 	mu    sync.Mutex           // guards what follows
 	until map[string]time.Time // not before then, by platform
 	kept  int                  // how often something was held back
+	going chat.Place           // where a message is tried again now: it stands there as pending, in front of what is new
 }
 
 // later puts the next try with a platform off.
@@ -88,6 +89,15 @@ func (o *Outbox) keepBack(ctx context.Context, after time.Duration, rows ...row)
 	return nil
 }
 
+// heldBack holds a row back, and returns errHeld. Where the disk refuses, the row stays pending, and whether the next start
+// does it nobody can tell.
+func (o *Outbox) heldBack(ctx context.Context, after time.Duration, r row) error {
+	if err := o.keepBack(ctx, after, r); err != nil {
+		return platform.Uncertain{Err: fmt.Errorf("hold a message back: %w", err)}
+	}
+	return errHeld
+}
+
 // Keep lets held messages go when their networks take them again, in the order in which they were said, until ctx ends.
 // One that is not taken within an hour is given up.
 func (o *Outbox) Keep(ctx context.Context) {
@@ -110,10 +120,10 @@ func (o *Outbox) Keep(ctx context.Context) {
 // letGo tries every held message once, unless somebody does so already. A network that does not take one is left alone
 // with the rest.
 func (o *Outbox) letGo(ctx context.Context) error {
-	if !o.held.going.TryLock() {
+	if !o.held.goes.TryLock() {
 		return nil
 	}
-	defer o.held.going.Unlock()
+	defer o.held.goes.Unlock()
 	_, kept := o.held.look("")
 	rows, err := o.ledger.in(ctx, held)
 	if err != nil {
@@ -143,7 +153,8 @@ func (o *Outbox) letGo(ctx context.Context) error {
 	return nil
 }
 
-// retry tries a held message. again is how long to wait for another try, 0 for none.
+// retry tries a held message. again is how long to wait for another try, 0 for none. What is tried is pending, so that it
+// is not said twice when its end cannot be written down.
 func (o *Outbox) retry(ctx context.Context, r row) (again time.Duration, err error) {
 	p, on := o.deps.Platforms[r.place.Platform]
 	old := o.deps.Now().Sub(r.at) > heldFor
@@ -153,15 +164,40 @@ func (o *Outbox) retry(ctx context.Context, r row) (again time.Duration, err err
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliverTime)
 	defer cancel()
+	err = o.moves(r.place, func() error { return o.ledger.settle(ctx, pending, r) })
+	if err != nil {
+		return 0, err
+	}
 	receipt, err := o.repeat(limited, p, r)
+	err = o.moves(chat.Place{}, func() error {
+		again, err = o.retried(ctx, p, r, receipt, err)
+		return err
+	})
+	return again, err
+}
+
+// moves changes a row that is tried again together with what is known of it; going is where it is tried from now on.
+func (o *Outbox) moves(going chat.Place, row func() error) error {
+	o.held.mu.Lock()
+	defer o.held.mu.Unlock()
+	err := row()
+	if o.held.going = going; err != nil {
+		o.held.going = chat.Place{}
+	}
+	return err
+}
+
+// retried settles a row that was tried again.
+func (o *Outbox) retried(ctx context.Context, p platform.Platform, r row, receipt chat.Receipt, err error) (again time.Duration, _ error) {
+	ctx = context.WithoutCancel(ctx)
 	if after, more := holds(p, r.action, err); more {
-		return max(after, heldPause), nil
+		return max(after, heldPause), o.ledger.settle(ctx, held, r)
 	}
 	switch {
 	case err == nil:
-		r.message = receipt.Message
 		o.deps.Log.Info("a held message went out", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, "since", r.at)
-		return 0, o.ledger.sent(ctx, r, o.noting(r, receipt))
+		o.arrived(ctx, r, receipt)
+		return 0, nil
 	case uncertain(err), errors.Is(err, errHidden):
 		return 0, o.ledger.settle(ctx, unknown, r)
 	}
@@ -173,7 +209,7 @@ func (o *Outbox) retry(ctx context.Context, r row) (again time.Duration, err err
 // has forgotten the key by now, our own words are looked for.
 func (o *Outbox) repeat(ctx context.Context, p platform.Platform, r row) (chat.Receipt, error) {
 	if able := p.Abilities(); !able.Idempotent || able.Remembers == 0 || o.deps.Now().Sub(r.at) < able.Remembers {
-		return p.Do(ctx, r.action)
+		return do(ctx, p, r.action)
 	}
 	m, found, err := ours(ctx, p, r)
 	switch {
@@ -184,7 +220,7 @@ func (o *Outbox) repeat(ctx context.Context, p platform.Platform, r row) (chat.R
 	case found == hidden:
 		return chat.Receipt{}, errHidden
 	}
-	return p.Do(ctx, r.action)
+	return do(ctx, p, r.action)
 }
 
 // errHidden says that so much was said since that nobody can tell.
@@ -206,6 +242,11 @@ func (o *Outbox) behind(ctx context.Context, place chat.Place) bool {
 func (o *Outbox) holdsBack(ctx context.Context, place chat.Place) bool {
 	if !o.held.any.Load() {
 		return false
+	}
+	o.held.mu.Lock()
+	defer o.held.mu.Unlock()
+	if o.held.going.Same(place) {
+		return true
 	}
 	rows, err := o.ledger.in(ctx, held)
 	if err != nil {

@@ -159,7 +159,7 @@ func decodeAs[A chat.Action](text []byte) (chat.Action, error) {
 // Replied reports whether an event was answered, or may have been: a reply, reaction, edit or file of a turn that it
 // caused went out. Notices do not count, nor does what went to the person alone.
 func (o *Outbox) Replied(ctx context.Context, id chat.EventID) (bool, error) {
-	return o.has(ctx, id, `does <> 'document' AND state IN ('sent', 'unknown', 'held')`)
+	return o.has(ctx, id, `does <> 'document' AND state <> 'failed'`)
 }
 
 // Doubt reports whether nobody can tell if an answer to an event arrived, or a part of it, and the person is to be told.

@@ -1,0 +1,116 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"familiar/internal/chat"
+	"familiar/internal/platform"
+)
+
+// stumbling is a network that panics at everything.
+type stumbling struct{ *network }
+
+func (stumbling) Do(context.Context, chat.Action) (chat.Receipt, error) { panic("nil map") }
+
+// A platform on which we stumble leaves no reply that counts as said and of which nobody is told.
+func TestAPlatformThatPanics(t *testing.T) {
+	net := &network{}
+	r := open(t, net, stumbling{net})
+	now := turn()
+	if status, answer := r.call(t, now, "send-reply", `{"message":"hi"}`); status != 400 || !strings.Contains(answer, "nobody can tell") {
+		t.Error(status, answer)
+	}
+	if doubt, err := r.Doubt(t.Context(), "e1"); err != nil || !doubt || !r.Doubtful(now) {
+		t.Error("it counts as said", doubt, err)
+	}
+}
+
+// refuse lets the ledger take no row to a state, until what it returns is called.
+func (r *rig) refuse(t *testing.T, to state) (end func()) {
+	t.Helper()
+	exec := func(text string) {
+		t.Helper()
+		err := r.deps.DB.Write(t.Context(), func(tx *sql.Tx) error { _, err := tx.Exec(text); return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`CREATE TRIGGER full BEFORE UPDATE ON outbox WHEN NEW.state = '` + string(to) + `' BEGIN SELECT raise(ABORT, 'disk full'); END`)
+	return func() { exec(`DROP TRIGGER full`) }
+}
+
+// A held message that went out is not said again because that could not be written down, while the bot runs or when it
+// starts anew.
+func TestAHeldMessageThatCouldNotBeRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{})
+		leave := r.keep(t)
+		back := r.net.away()
+		say(t, r, turn(), "one")
+		free := r.refuse(t, sent)
+		back()
+		time.Sleep(time.Minute)
+		leave()
+		free()
+		r.reopen(t)
+		r.recover(t)
+		defer r.keep(t)()
+		time.Sleep(time.Minute)
+		if r.net.said() != "one" {
+			t.Error(r.net.said())
+		}
+	})
+}
+
+// What cannot be held back is not said to be: nobody can tell, and the person is told so.
+func TestAMessageThatCannotBeHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{})
+		gone := platform.Temporary{Err: errors.New("gone")}
+		r.net.refuse = []error{gone, gone, gone}
+		now := turn()
+		defer r.refuse(t, held)()
+		if status, answer := r.call(t, now, "send-reply", `{"message":"one"}`); status == 200 || !r.Doubtful(now) {
+			t.Error("it counts as said:", status, answer)
+		}
+	})
+}
+
+// slow is a network that takes its time from now on.
+type slow struct {
+	*network
+	asked, free chan struct{}
+}
+
+func (s slow) Do(ctx context.Context, a chat.Action) (chat.Receipt, error) {
+	s.asked <- struct{}{}
+	<-s.free
+	return s.network.Do(ctx, a)
+}
+
+// While a held message is tried again, what is new in its place stays behind it.
+func TestWhatIsNewWaitsBehindATry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{})
+		back := r.net.away()
+		say(t, r, turn(), "one")
+		back()
+		far := slow{r.net, make(chan struct{}), make(chan struct{})}
+		r.deps.Platforms["net"] = far
+		defer r.keep(t)()
+		<-far.asked
+		say(t, r, turn(), "two")
+		close(far.free)
+		<-far.asked
+		synctest.Wait()
+		if r.net.said() != "one|two" {
+			t.Error(r.net.said())
+		}
+	})
+}
