@@ -83,21 +83,17 @@ func (h *Host) recalled(ctx context.Context, found room.Found) {
 // overtaken carries out the edits and recalls of an accepted message that came before it, and reports whether it is
 // still there.
 func (h *Host) overtaken(ctx context.Context, ev chat.Event) (chat.Event, bool) {
-	early, err := h.inbox.Overtaken(ctx, ev)
+	early, err := h.inbox.Overtaken(ctx, ev, func(tx *sql.Tx, a chat.Event) error {
+		_, err := h.inbox.Amend(tx, a)
+		if err == nil {
+			_, err = h.history.Amend(tx, a)
+		}
+		return err
+	})
 	if err != nil {
-		h.log.Error("whether a message was edited before it came is not known", chat.KeyEvent, ev.ID, chat.KeyErr, err)
+		h.log.Error("what was edited before it came is not kept", chat.KeyEvent, ev.ID, chat.KeyErr, err)
 	}
 	for _, a := range early {
-		err := h.db.Write(ctx, func(tx *sql.Tx) error {
-			_, err := h.inbox.Amend(tx, a)
-			if err == nil {
-				_, err = h.history.Amend(tx, a)
-			}
-			return err
-		})
-		if err != nil {
-			h.log.Error("an early edit is not kept", chat.KeyEvent, ev.ID, chat.KeyErr, err)
-		}
 		if a.Body.Kind() == chat.KindRecalled {
 			h.close(ctx, ev)
 			return ev, false

@@ -77,8 +77,9 @@ func (in *Inbox) Await(tx *sql.Tx, amendment chat.Event) error {
 	return nil
 }
 
-// Overtaken returns the edits and recalls of a message that came before it, oldest first, and forgets them.
-func (in *Inbox) Overtaken(ctx context.Context, ev chat.Event) (amendments []chat.Event, err error) {
+// Overtaken returns the edits and recalls of a message that came before it, oldest first. In one transaction they are
+// carried out and forgotten; on an error they stay.
+func (in *Inbox) Overtaken(ctx context.Context, ev chat.Event, carry func(*sql.Tx, chat.Event) error) (amendments []chat.Event, err error) {
 	if in.early.Load() == 0 || ev.Message == "" {
 		return nil, nil
 	}
@@ -86,6 +87,11 @@ func (in *Inbox) Overtaken(ctx context.Context, ev chat.Event) (amendments []cha
 		amendments = nil
 		if err := in.takeEarly(tx, ev, func(a chat.Event) { amendments = append(amendments, a) }); err != nil {
 			return err
+		}
+		for _, a := range amendments {
+			if err := carry(tx, a); err != nil {
+				return err
+			}
 		}
 		var left int64
 		if err := tx.QueryRow(`SELECT count(*) FROM inbox_early`).Scan(&left); err != nil {
@@ -95,9 +101,9 @@ func (in *Inbox) Overtaken(ctx context.Context, ev chat.Event) (amendments []cha
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for early edits: %w", err)
+		err = fmt.Errorf("carry out early edits: %w", err)
 	}
-	return amendments, nil
+	return amendments, err
 }
 
 func (in *Inbox) takeEarly(tx *sql.Tx, ev chat.Event, each func(chat.Event)) error {

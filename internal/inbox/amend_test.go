@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -106,7 +107,7 @@ func TestTheEditBeforeTheMessage(t *testing.T) {
 	}
 	overtaken := func(ev chat.Event, want int) []chat.Event {
 		t.Helper()
-		early, err := b.in.Overtaken(t.Context(), ev)
+		early, err := b.in.Overtaken(t.Context(), ev, func(*sql.Tx, chat.Event) error { return nil })
 		if err != nil || len(early) != want {
 			t.Fatal(early, err)
 		}
@@ -136,6 +137,27 @@ func TestTheEditBeforeTheMessage(t *testing.T) {
 	}
 	overtaken(said("2", "two"), 0)
 	overtaken(said("3", "three"), earlyMost)
+}
+
+// An early edit is forgotten when it is carried out, and not before: a crash, or a disk that refuses, loses none.
+func TestAnEarlyEditIsKeptUntilItIsCarriedOut(t *testing.T) {
+	b := start(t)
+	one := said("1", "one")
+	if err := b.db.Write(t.Context(), func(tx *sql.Tx) error { return b.in.Await(tx, edit(one, time.Second, "better")) }); err != nil {
+		t.Fatal(err)
+	}
+	b.accept(one)
+	full := errors.New("disk full")
+	if early, err := b.in.Overtaken(t.Context(), one, func(*sql.Tx, chat.Event) error { return full }); !errors.Is(err, full) || len(early) != 1 {
+		t.Fatal(early, err)
+	}
+	b.restart()
+	early, err := b.in.Overtaken(t.Context(), one, func(tx *sql.Tx, a chat.Event) error { _, err := b.in.Amend(tx, a); return err })
+	if err != nil || len(early) != 1 {
+		t.Fatal("it was forgotten:", early, err)
+	}
+	b.restart()
+	b.left("better")
 }
 
 // What a turn did not take after all had not begun.
