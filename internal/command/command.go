@@ -4,6 +4,8 @@ package command
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 	"unicode"
@@ -67,11 +69,21 @@ func (c *Commands) Take(ctx context.Context, ev chat.Event, trust chat.Trust) bo
 			c.hooks.Ended(ctx, t, name, "", err)
 			return true
 		}
-		say, err := cmd.Run(ctx, t, rest)
+		say, err := cmd.guarded(ctx, t, rest)
 		c.hooks.Ended(ctx, t, name, say, err)
 		return true
 	}
 	return false
+}
+
+// guarded runs a command; a panic is its error.
+func (c Command) guarded(ctx context.Context, t chat.Turn, rest string) (say string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the command panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return c.Run(ctx, t, rest)
 }
 
 // Split parts a text into the slash word that it begins with and what follows; the word ends at white space, so

@@ -70,3 +70,14 @@ func TestTake(t *testing.T) {
 		t.Error("who may use what")
 	}
 }
+
+// A command that panics has failed like any other: its end is told.
+func TestACommandThatPanics(t *testing.T) {
+	var ended error
+	hooks := Hooks{Now: time.Now, Began: func(context.Context, chat.Turn) error { return nil },
+		Ended: func(_ context.Context, _ chat.Turn, _, _ string, err error) { ended = err }}
+	c := New(hooks, Command{Name: "/help", Run: func(context.Context, chat.Turn, string) (string, error) { panic("nil map") }})
+	if !c.Take(t.Context(), chat.Event{Body: chat.Said{Text: "/help"}}, chat.Owner) || ended == nil {
+		t.Error("nobody is told:", ended)
+	}
+}

@@ -92,9 +92,9 @@ func TestWhatWaitedIsTakenUpTogether(t *testing.T) {
 // turn stumbles on is TestAFailedTurnGetsOneNeutralSentence.
 func TestAnEventThatPanicsIsItsOwnProblem(t *testing.T) {
 	r := live(t, dir(t), nil, reply("hi"))
-	hooks := command.Hooks{Now: time.Now, Began: r.begin, Ended: r.commanded}
+	hooks := command.Hooks{Now: time.Now, Began: r.begin, Ended: func(context.Context, chat.Turn, string, string, error) { panic("a bug") }}
 	r.commands = command.New(hooks, command.Command{Name: "/boom", Needs: chat.Public,
-		Run: func(context.Context, chat.Turn, string) (string, error) { panic("a bug") }})
+		Run: func(context.Context, chat.Turn, string) (string, error) { return "", nil }})
 	r.hears(event("dm1", "ann", "/boom"), chat.Busy)
 	r.hears(event("dm1", "ann", "hello"), chat.Accepted)
 	r.says("dm1: hi")
