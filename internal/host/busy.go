@@ -52,7 +52,9 @@ func (h *Host) full(ctx context.Context, ev chat.Event, waiting int) chat.Outcom
 		return chat.Refused
 	}
 	if err := h.inbox.Drop(ctx, ev, h.history.Unnoting(ev.Place, ev.Message)); err != nil {
-		h.log.Error("a refused event stays in the inbox", chat.KeyEvent, ev.ID, chat.KeyErr, err)
+		h.log.Error("an event is taken that there is no room for: the disk does not let go of it", chat.KeyEvent, ev.ID, chat.KeyErr, err)
+		h.rooms.Resume(h.gate.Trust, ev) // when it came again it would be a repeat, and nobody's
+		return chat.Accepted
 	}
 	return chat.Busy
 }
