@@ -2,10 +2,12 @@ package host
 
 import (
 	"database/sql"
+	"strings"
 	"testing"
 
 	"familiar/internal/agent/script"
 	"familiar/internal/chat"
+	"familiar/internal/phrase"
 )
 
 // refuse lets the disk take no write of a kind, until what it returns is called.
@@ -19,6 +21,17 @@ func (r *rig) refuse(write string) (end func()) {
 	}
 	exec(`CREATE TRIGGER full BEFORE ` + write + ` BEGIN SELECT raise(ABORT, 'disk full'); END`)
 	return func() { exec(`DROP TRIGGER full`) }
+}
+
+// A disk that takes no apology and then takes the end of the message loses no apology.
+func TestAnApologyThatTheDiskRefuses(t *testing.T) {
+	r := live(t, dir(t), nil, silent(), silent())
+	free := r.refuse(`INSERT ON outbox WHEN NEW.why = 'notice'`)
+	r.hears(event("dm1", "ann", "hi"), chat.Accepted)
+	r.until("it was refused", func() bool { return strings.Contains(r.log.String(), "a notice did not go out") })
+	free()
+	r.says("dm1: " + r.phrases.Say(phrase.Sorry))
+	r.nothingLeft()
 }
 
 // A message that finds no room, and that the disk does not let go of, is not lost when it comes again.

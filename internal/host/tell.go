@@ -15,14 +15,20 @@ const outcome = "end"
 // line. It goes through the outbox like everything else. about makes the key: one event is told one thing of a
 // kind once, over crashes too. It reports whether the words went out.
 func (h *Host) tell(ctx context.Context, ev chat.Event, about, text string) bool {
+	return h.notify(ctx, ev, about, text) == nil
+}
+
+// notify is tell for whoever waits for the disk: outbox.ErrUnwritten says that it refuses, and that it is worth while to
+// tell again. The error is logged.
+func (h *Host) notify(ctx context.Context, ev chat.Event, about, text string) error {
 	t := chat.NewTurn(chat.Notice, ev, h.gate.Trust(ev), h.now())
 	defer h.outbox.Forget(t)
 	say := chat.Say{Place: ev.Place, Text: text, ReplyTo: ev.Message, Key: about + "." + string(ev.ID)}
-	if _, err := h.outbox.Do(ctx, t, say); err != nil {
+	_, err := h.outbox.Do(ctx, t, say)
+	if err != nil {
 		h.log.Warn("a notice did not go out", chat.KeyEvent, ev.ID, "about", about, chat.KeyErr, err)
-		return false
 	}
-	return true
+	return err
 }
 
 func (h *Host) tellPlaceInLine(ctx context.Context, ev chat.Event, ahead int) {

@@ -9,6 +9,7 @@ import (
 	"familiar/internal/chat"
 	"familiar/internal/desk"
 	"familiar/internal/llm"
+	"familiar/internal/outbox"
 	"familiar/internal/phrase"
 )
 
@@ -102,14 +103,15 @@ func (h *Host) settle(ctx context.Context, t chat.Turn, stage chat.Stage, err er
 		last.Reason, last.Next = h.reason(t, err)
 	}
 	for wait := settleFirst; ; wait = min(2*wait, settleMost) {
+		var told error
 		switch {
 		case stage == chat.TurnFailed:
-			h.apologise(ctx, t, err)
+			told = h.apologise(ctx, t, err)
 		case stage == chat.TurnCompleted && h.outbox.Doubtful(t):
-			h.excuse(ctx, t, h.phrases.Say(phrase.LostReply))
+			told = h.excuse(ctx, t, h.phrases.Say(phrase.LostReply))
 		}
 		h.show(ctx, t, last)
-		if h.finish(ctx, t, err) {
+		if !errors.Is(told, outbox.ErrUnwritten) && h.finish(ctx, t, err) {
 			return
 		}
 		select {
@@ -130,23 +132,24 @@ func (h *Host) finish(ctx context.Context, t chat.Turn, err error) bool {
 
 // apologise tells the person that nothing will come: the words of the error where it has some, else one neutral
 // sentence.
-func (h *Host) apologise(ctx context.Context, t chat.Turn, err error) {
+func (h *Host) apologise(ctx context.Context, t chat.Turn, err error) error {
 	var told chat.UserError
 	switch {
 	case errors.As(err, &told):
-		h.excuse(ctx, t, told.Say)
+		return h.excuse(ctx, t, told.Say)
 	case errors.Is(err, chat.ErrShutdown):
-		h.excuse(ctx, t, h.phrases.Say(phrase.CutOff))
-	default:
-		h.excuse(ctx, t, h.phrases.Say(phrase.Sorry))
+		return h.excuse(ctx, t, h.phrases.Say(phrase.CutOff))
 	}
+	return h.excuse(ctx, t, h.phrases.Say(phrase.Sorry))
 }
 
 // excuse tells whoever waits for a turn how it ended. Where nobody asked nobody waits.
-func (h *Host) excuse(ctx context.Context, t chat.Turn, text string) {
-	if ev, ok := t.Trigger(); ok && t.Kind != chat.Wake {
-		h.tell(ctx, ev, outcome, text)
+func (h *Host) excuse(ctx context.Context, t chat.Turn, text string) error {
+	ev, ok := t.Trigger()
+	if !ok || t.Kind == chat.Wake {
+		return nil
 	}
+	return h.notify(ctx, ev, outcome, text)
 }
 
 // logTurn writes the one wide line of a turn.

@@ -82,6 +82,9 @@ func openLedger(ctx context.Context, db *sqlite.DB, now func() time.Time) (ledge
 	return l, err
 }
 
+// ErrUnwritten says that a deed could not be written down, and so was not begun.
+var ErrUnwritten = errors.New("record before sending")
+
 // begin writes rows down as pending. When the first key is there already, the deed was begun before: nothing is
 // written, and what became of it is returned. A deed that surely failed may be begun again.
 func (l ledger) begin(ctx context.Context, rows []row) (was chat.Receipt, known bool, err error) {
@@ -106,7 +109,7 @@ func (l ledger) begin(ctx context.Context, rows []row) (was chat.Receipt, known 
 		return l.prune(ctx, tx)
 	})
 	if err != nil {
-		err = fmt.Errorf("record before sending: %w", err)
+		err = fmt.Errorf("%w: %w", ErrUnwritten, err)
 	}
 	return was, known, err
 }
