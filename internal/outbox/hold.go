@@ -25,13 +25,13 @@ var errHeld = errors.New("it is held back until the network takes it")
 
 // hold is what is known of held messages without asking the disk.
 type hold struct {
-	any  atomic.Bool
-	goes sync.Mutex // held by the one that lets messages go, also while a network takes its time
+	any   atomic.Bool
+	going sync.Mutex // held by the one that lets messages go, also while a network takes its time
 
-	mu    sync.Mutex           // guards what follows
-	until map[string]time.Time // not before then, by platform
-	kept  int                  // how often something was held back
-	going chat.Place           // where a message is tried again now: it stands there as pending, in front of what is new
+	mu     sync.Mutex           // guards what follows
+	until  map[string]time.Time // not before then, by platform
+	kept   int                  // how often something was held back
+	trying chat.Place           // where a message is tried again now: it is pending, and in front of what is new there
 }
 
 // later puts the next try with a platform off.
@@ -120,10 +120,10 @@ func (o *Outbox) Keep(ctx context.Context) {
 // letGo tries every held message once, unless somebody does so already. A network that does not take one is left alone
 // with the rest.
 func (o *Outbox) letGo(ctx context.Context) error {
-	if !o.held.goes.TryLock() {
+	if !o.held.going.TryLock() {
 		return nil
 	}
-	defer o.held.goes.Unlock()
+	defer o.held.going.Unlock()
 	_, kept := o.held.look("")
 	rows, err := o.ledger.in(ctx, held)
 	if err != nil {
@@ -164,32 +164,30 @@ func (o *Outbox) retry(ctx context.Context, r row) (again time.Duration, err err
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliverTime)
 	defer cancel()
-	err = o.moves(r.place, func() error { return o.ledger.settle(ctx, pending, r) })
-	if err != nil {
+	if err := o.takeUp(ctx, r); err != nil {
 		return 0, err
 	}
 	receipt, err := o.repeat(limited, p, r)
-	err = o.moves(chat.Place{}, func() error {
-		again, err = o.retried(ctx, p, r, receipt, err)
-		return err
-	})
-	return again, err
+	return o.putDown(ctx, p, r, receipt, err)
 }
 
-// moves changes a row that is tried again together with what is known of it; going is where it is tried from now on.
-func (o *Outbox) moves(going chat.Place, row func() error) error {
+// takeUp begins another try of a row. What is said meanwhile in its place still comes after it.
+func (o *Outbox) takeUp(ctx context.Context, r row) error {
 	o.held.mu.Lock()
 	defer o.held.mu.Unlock()
-	err := row()
-	if o.held.going = going; err != nil {
-		o.held.going = chat.Place{}
+	if err := o.ledger.settle(ctx, pending, r); err != nil {
+		return err
 	}
-	return err
+	o.held.trying = r.place
+	return nil
 }
 
-// retried settles a row that was tried again.
-func (o *Outbox) retried(ctx context.Context, p platform.Platform, r row, receipt chat.Receipt, err error) (again time.Duration, _ error) {
+// putDown settles a row that was tried again.
+func (o *Outbox) putDown(ctx context.Context, p platform.Platform, r row, receipt chat.Receipt, err error) (again time.Duration, _ error) {
 	ctx = context.WithoutCancel(ctx)
+	o.held.mu.Lock()
+	defer o.held.mu.Unlock()
+	o.held.trying = chat.Place{}
 	if after, more := holds(p, r.action, err); more {
 		return max(after, heldPause), o.ledger.settle(ctx, held, r)
 	}
@@ -245,7 +243,7 @@ func (o *Outbox) holdsBack(ctx context.Context, place chat.Place) bool {
 	}
 	o.held.mu.Lock()
 	defer o.held.mu.Unlock()
-	if o.held.going.Same(place) {
+	if o.held.trying.Same(place) {
 		return true
 	}
 	rows, err := o.ledger.in(ctx, held)
