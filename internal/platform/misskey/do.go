@@ -1,6 +1,7 @@
 package misskey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,7 @@ type place struct {
 // read would be sent to the instances of all whom it names; whoever is answered or is to see it is told all the same.
 type post struct {
 	Text       string   `json:"text,omitempty"`
+	CW         string   `json:"cw,omitempty"`
 	ReplyID    string   `json:"replyId,omitempty"`
 	Visibility string   `json:"visibility,omitempty"`
 	Visible    []string `json:"visibleUserIds,omitempty"`
@@ -80,7 +82,8 @@ func (m *Misskey) say(ctx context.Context, at place, a chat.Say) (chat.Receipt, 
 }
 
 // address says who may see a note in a place, and what it answers. The answer to a note is seen by whoever sees the
-// note; in a direct place it is seen by the one person, whatever the note says.
+// note; in a direct place it is seen by the one person, whatever the note says. Where what is answered is gone, the note
+// of the place is answered instead.
 func (m *Misskey) address(ctx context.Context, at place, answers chat.MessageID) (post, error) {
 	p := post{ReplyID: string(answers)}
 	switch {
@@ -90,14 +93,15 @@ func (m *Misskey) address(ctx context.Context, at place, answers chat.MessageID)
 		p.Visibility, p.Visible = specified, []string{at.ref}
 		return p, nil
 	}
-	model := at.ref // a note that answers none is seen by those whose thread it is
-	if answers != "" {
-		model = string(answers)
-	}
+	model := cmp.Or(string(answers), at.ref) // a note that answers none is seen by those whose thread it is
 	n, err := m.show(ctx, model)
+	if is(err, noNote) && model != at.ref {
+		p.ReplyID = at.ref
+		n, err = m.show(ctx, at.ref)
+	}
 	switch {
-	case is(err, "NO_SUCH_NOTE") && answers == "":
-		p.Visibility = "public"
+	case is(err, noNote) && answers == "":
+		p.Visibility = "home" // nobody knows whether it was public
 		if at.open != chat.Broadcast {
 			p.Visibility = "followers"
 		}
@@ -107,6 +111,9 @@ func (m *Misskey) address(ctx context.Context, at place, answers chat.MessageID)
 	}
 	return p.seenLike(n), nil
 }
+
+// noNote is the instance's word for a note that is gone, or that we may not see.
+const noNote = "NO_SUCH_NOTE"
 
 // show reads a note.
 func (m *Misskey) show(ctx context.Context, id string) (note, error) {
@@ -128,8 +135,18 @@ func (p post) seenLike(n note) post {
 	return p
 }
 
-// publish writes a note.
+// publish writes a note. One that few may read is written without what it answers where that is gone: it is part of a
+// talk. In public it would stand there for itself.
 func (m *Misskey) publish(ctx context.Context, p post) (chat.Receipt, error) {
+	receipt, err := m.create(ctx, p)
+	if p.Visibility == specified && p.ReplyID != "" && is(err, "NO_SUCH_REPLY_TARGET", "CANNOT_REPLY_TO_AN_INVISIBLE_NOTE") {
+		p.ReplyID = ""
+		receipt, err = m.create(ctx, p)
+	}
+	return receipt, err
+}
+
+func (m *Misskey) create(ctx context.Context, p post) (chat.Receipt, error) {
 	p.Quiet = true
 	made, err := call[struct {
 		Note note `json:"createdNote"`

@@ -8,34 +8,47 @@ import (
 	"familiar/internal/chat"
 )
 
-// mostHalf is how many edits may be half done; of more the oldest words are lost, not the order.
+// mostHalf is how many edits may be half done; of more, some are forgotten.
 const mostHalf = 100
+
+// half is an edit that is half done: what is to be written, and whether the old message is surely deleted.
+type half struct {
+	next    post
+	deleted bool
+}
 
 // edit deletes a message of ours and writes another in its place: with the same readers, and as an answer to what the
 // first one answered. When the old one cannot be deleted, nothing is written. An edit that is asked for again after its
 // old message was deleted goes on from there, unless the new one may be there.
 func (m *Misskey) edit(ctx context.Context, at place, a chat.Edit) (chat.Receipt, error) {
-	next, begun := m.takeHalf(a.Message)
+	h, begun := m.takeHalf(a.Message)
 	if !begun {
 		var err error
-		if next, err = m.successor(ctx, at, a); err != nil {
+		if h.next, err = m.successor(ctx, at, a); err != nil {
 			return chat.Receipt{}, err
 		}
-		if err := m.unsay(ctx, at.kind, a.Message); err != nil {
-			return chat.Receipt{}, fmt.Errorf("edit a message: nothing was changed: %w", err)
+	}
+	if !h.deleted {
+		err := m.unsay(ctx, at.kind, a.Message)
+		h.deleted = err == nil || begun && is(err, noNote, "NO_SUCH_MESSAGE")
+		if !h.deleted {
+			if temporary(err) { // for the answer may be what was lost
+				m.putHalf(a.Message, h)
+			}
+			return chat.Receipt{}, fmt.Errorf("edit a message: nothing new was written: %w", err)
 		}
 	}
-	next.Text = a.Text
+	h.next.Text = a.Text
 	var receipt chat.Receipt
 	var err error
 	if at.kind == chatPlace {
-		receipt, err = m.write(ctx, letter{ToUserID: at.ref, Text: next.Text})
+		receipt, err = m.write(ctx, letter{ToUserID: at.ref, Text: a.Text})
 	} else {
-		receipt, err = m.publish(ctx, next)
+		receipt, err = m.publish(ctx, h.next)
 	}
 	if err != nil {
 		if !unsettled(err) {
-			m.putHalf(a.Message, next)
+			m.putHalf(a.Message, h)
 		}
 		return chat.Receipt{}, fmt.Errorf("edit a message: the old one is deleted: %w", err)
 	}
@@ -50,13 +63,14 @@ func (m *Misskey) successor(ctx context.Context, at place, a chat.Edit) (post, e
 	next := post{ReplyID: string(a.ReplyTo)}
 	old, err := m.show(ctx, string(a.Message))
 	switch {
-	case is(err, "NO_SUCH_NOTE"):
+	case is(err, noNote):
 		next.Visibility = "public"
 	case err != nil:
 		return post{}, fmt.Errorf("edit a message: nothing was changed: read it: %w", judge(err, false))
 	default:
 		next.ReplyID = cmp.Or(next.ReplyID, old.ReplyID.V)
 		next = next.seenLike(old)
+		next.CW = old.CW.V
 		if next.Visibility == specified {
 			next.Visible = old.Visible.V
 		}
@@ -66,26 +80,34 @@ func (m *Misskey) successor(ctx context.Context, at place, a chat.Edit) (post, e
 	}
 	if next.ReplyID != "" || at.kind == dmPlace {
 		like, err := m.address(ctx, at, chat.MessageID(next.ReplyID))
-		if err != nil {
+		switch {
+		case is(err, noNote): // what it answers is gone: it keeps its own readers
+			next.ReplyID = ""
+		case err != nil:
 			return post{}, fmt.Errorf("edit a message: nothing was changed: %w", err)
+		default:
+			next.ReplyID, next.Visibility, next.Visible = like.ReplyID, like.Visibility, like.Visible
 		}
-		next.Visibility, next.Visible = like.Visibility, like.Visible
 	}
 	return next, nil
 }
 
-func (m *Misskey) takeHalf(id chat.MessageID) (post, bool) {
+func (m *Misskey) takeHalf(id chat.MessageID) (half, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p, ok := m.half[id]
+	h, ok := m.half[id]
 	delete(m.half, id)
-	return p, ok
+	return h, ok
 }
 
-func (m *Misskey) putHalf(id chat.MessageID, p post) {
+func (m *Misskey) putHalf(id chat.MessageID, h half) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.half) < mostHalf {
-		m.half[id] = p
+	for some := range m.half {
+		if len(m.half) < mostHalf {
+			break
+		}
+		delete(m.half, some)
 	}
+	m.half[id] = h
 }

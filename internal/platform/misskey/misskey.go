@@ -57,7 +57,7 @@ type Misskey struct {
 	mu   sync.Mutex
 	me   account
 	fail context.CancelCauseFunc // ends the present run; nil when none runs
-	half map[chat.MessageID]post // edits of which the old message is deleted and the new one is not there yet
+	half map[chat.MessageID]half // edits of which the new message is not there yet
 }
 
 var (
@@ -70,7 +70,7 @@ var (
 // New makes the platform; it connects when it is run.
 func New(cfg Config, deps Deps) *Misskey {
 	return &Misskey{cfg: cfg, log: deps.Log, api: newClient(cfg), files: newFiles(cfg), late: make(chan chatMessage, 100),
-		since: since{store: deps.Store}, beat: beat, patience: beatTime, half: map[chat.MessageID]post{}}
+		since: since{store: deps.Store}, beat: beat, patience: beatTime, half: map[chat.MessageID]half{}}
 }
 
 // Name returns "misskey".

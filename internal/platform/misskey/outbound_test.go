@@ -210,6 +210,78 @@ func TestAnEditOfWhichNobodyKnowsIsNotRepeated(t *testing.T) {
 	}
 }
 
+// When it is not known whether the old one is deleted, the edit goes on from whatever became of it.
+func TestAnEditWhoseDeletionIsNotKnown(t *testing.T) {
+	r := connected(t)
+	ev := r.mention(misskeytest.Draft{Text: "@familiar hi", Visibility: "followers"})
+	talk := r.event(r.Chat(r.ann, "hi").ID)
+	for _, done := range []bool{false, true} {
+		for _, c := range []struct {
+			of   chat.Event
+			path string
+		}{{ev, "notes/delete"}, {talk, "chat/messages/delete"}} {
+			old := r.do(chat.Say{Place: c.of.Place, Text: "old", ReplyTo: c.of.Message})
+			r.Misbehave(c.path, misskeytest.Misbehaviour{Break: true, Done: done})
+			edit := chat.Edit{Place: c.of.Place, Message: old.Message, Text: "new", ReplyTo: c.of.Message}
+			if _, err := r.Do(t.Context(), edit); !temporary(err) {
+				t.Fatalf("got %v", err)
+			}
+			r.do(edit)
+		}
+	}
+	if n := r.ours(); len(n) != 2 || *n[0].Text != "new" || n[0].Visibility != "followers" || *n[0].ReplyID != string(ev.Message) {
+		t.Errorf("%+v", n)
+	}
+	want(t, r.said(), "new", "new")
+}
+
+// An edit keeps the warning and the files; where what it answers is gone, its own readers too.
+func TestAnEditKeepsWhatIsBesidesTheText(t *testing.T) {
+	r := connected(t)
+	picture := r.Keep("cat.png", []byte("png"))
+	ev := r.mention(misskeytest.Draft{Text: "@familiar hi", Visibility: "home"})
+	old := r.Write(r.Me(), misskeytest.Draft{Text: "old", Visibility: "home", CW: "careful", Files: []string{picture}, ReplyTo: string(ev.Message)})
+	r.Delete(string(ev.Message))
+	r.do(chat.Edit{Place: ev.Place, Message: chat.MessageID(old.ID), Text: "new", ReplyTo: ev.Message})
+	n := r.ours()
+	if len(n) != 1 || *n[0].Text != "new" || n[0].Visibility != "home" || *n[0].CW != "careful" || !slices.Equal(n[0].FileIDs, []string{picture}) || n[0].ReplyID != nil {
+		t.Errorf("%+v", n)
+	}
+}
+
+// What answers something that is gone answers the note of its place instead; in a direct place it answers nothing.
+func TestWhatIsAnsweredIsGone(t *testing.T) {
+	r := connected(t)
+	ev := r.mention(misskeytest.Draft{Text: "@familiar hi", Visibility: "followers"})
+	sent := r.do(chat.Say{Place: ev.Place, Text: "one", ReplyTo: ev.Message})
+	r.Delete(string(sent.Message))
+	r.do(chat.Say{Place: ev.Place, Text: "two", ReplyTo: sent.Message})
+	direct := r.mention(misskeytest.Draft{Text: "psst", Visibility: "specified"})
+	r.Delete(string(direct.Message))
+	r.do(chat.Say{Place: direct.Place, Text: "three", ReplyTo: direct.Message})
+	r.do(chat.SendFile{Place: direct.Place, Files: files(t, "a.txt"), ReplyTo: direct.Message})
+	n := r.ours()
+	if len(n) != 3 || *n[0].ReplyID != string(ev.Message) || n[0].Visibility != "followers" {
+		t.Fatalf("%+v", n)
+	}
+	for _, n := range n[1:] {
+		if n.ReplyID != nil || n.Visibility != "specified" || !slices.Equal(n.Visible, []string{r.ann.ID}) {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+// What is said in the place of a note that is gone, and answers nothing, is not shown to more than could read the note.
+func TestNobodyKnowsHowPublicItWas(t *testing.T) {
+	r := connected(t)
+	ev := r.mention(misskeytest.Draft{Text: "@familiar hi", Visibility: "home"})
+	r.Delete(string(ev.Message))
+	r.do(chat.Say{Place: ev.Place, Text: "one"})
+	if n := r.ours(); len(n) != 1 || n[0].Visibility != "home" {
+		t.Errorf("%+v", n)
+	}
+}
+
 func TestChatActions(t *testing.T) {
 	r := connected(t)
 	ev := r.event(r.Chat(r.ann, "hi").ID)

@@ -29,7 +29,7 @@ type (
 // thread tells what stands around a note: what it answers, itself, and what answers it. Only the note must be there.
 func (m *Misskey) thread(ctx context.Context, id string, before chat.MessageID, limit int) ([]chat.Message, error) {
 	root, err := m.show(ctx, id)
-	if is(err, "NO_SUCH_NOTE") {
+	if is(err, noNote) {
 		return nil, nil
 	}
 	if err != nil {
