@@ -12,6 +12,7 @@ const published = readFileSync('node_modules/misskey-js/built/autogen/types.d.ts
 const note = 'Note', notes = 'Note[]', nothing = null;
 const endpoints = {
 	'i': 'MeDetailed',
+	'meta': 'MetaLite',
 	'emojis': '{emojis: EmojiSimple[]}',
 	'notes/create': '{createdNote: Note}',
 	'notes/show': note,

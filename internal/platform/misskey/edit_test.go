@@ -8,6 +8,7 @@ import (
 	"familiar/internal/platform/misskey/misskeytest"
 )
 
+// AF-56: the old note is deleted, the new one has its readers and answers what it answered; its id is told.
 func TestAnEditIsANewNote(t *testing.T) {
 	for _, c := range []struct{ visibility, text string }{{"home", "@familiar hi"}, {"followers", "@familiar hi"}, {"specified", "psst"}} {
 		r := connected(t)
@@ -29,6 +30,7 @@ func TestAnEditIsANewNote(t *testing.T) {
 	}
 }
 
+// AF-57: when the old one cannot be deleted, nothing is posted and the edit fails.
 func TestAnEditThatCannotDelete(t *testing.T) {
 	r := connected(t)
 	ev := r.mention(misskeytest.Draft{Text: "@familiar hi"})
@@ -52,6 +54,7 @@ func TestAnEditThatCannotDelete(t *testing.T) {
 	}
 }
 
+// An edit whose new note is refused for now goes on from there, and deletes nothing twice.
 func TestAnEditGoesOnWhereItWas(t *testing.T) {
 	r := connected(t)
 	ev := r.mention(misskeytest.Draft{Text: "psst", Visibility: "specified"})
@@ -70,6 +73,7 @@ func TestAnEditGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
+// An edit whose new note may be there is not written a second time.
 func TestAnEditOfWhichNobodyKnowsIsNotRepeated(t *testing.T) {
 	r := connected(t)
 	ev := r.mention(misskeytest.Draft{Text: "@familiar hi"})
@@ -84,6 +88,7 @@ func TestAnEditOfWhichNobodyKnowsIsNotRepeated(t *testing.T) {
 	}
 }
 
+// When it is not known whether the old one is deleted, the edit goes on from whatever became of it.
 func TestAnEditWhoseDeletionIsNotKnown(t *testing.T) {
 	r := connected(t)
 	ev := r.mention(misskeytest.Draft{Text: "@familiar hi", Visibility: "followers"})
@@ -108,6 +113,7 @@ func TestAnEditWhoseDeletionIsNotKnown(t *testing.T) {
 	want(t, r.said(), "new", "new")
 }
 
+// An edit keeps the warning and the files; where what it answers is gone, its own readers too.
 func TestAnEditKeepsWhatIsBesidesTheText(t *testing.T) {
 	r := connected(t)
 	picture := r.Keep("cat.png", []byte("png"))

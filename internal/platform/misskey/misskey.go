@@ -24,7 +24,8 @@ import (
 // Name is the platform's word in places, files and metrics.
 const Name = "misskey"
 
-// The longest texts, in the unit that the instance counts them in: Unicode code points.
+// The longest texts, in the unit that the instance counts them in: Unicode code points. An instance may take shorter
+// notes, and says so.
 const (
 	MaxNote = 3000
 	MaxChat = 2000
@@ -54,10 +55,11 @@ type Misskey struct {
 	beat     time.Duration    // how often the stream is asked whether it lives
 	patience time.Duration    // how long it may take to answer
 
-	mu   sync.Mutex
-	me   account
-	fail context.CancelCauseFunc // ends the present run; nil when none runs
-	half map[chat.MessageID]half // edits of which the new message is not there yet
+	mu      sync.Mutex
+	me      account
+	longest int                     // the longest note that the instance takes
+	fail    context.CancelCauseFunc // ends the present run; nil when none runs
+	half    map[chat.MessageID]half // edits of which the new message is not there yet
 }
 
 var (
@@ -70,7 +72,7 @@ var (
 // New makes the platform; it connects when it is run.
 func New(cfg Config, deps Deps) *Misskey {
 	return &Misskey{cfg: cfg, log: deps.Log, api: newClient(cfg), files: newFiles(cfg), late: make(chan chatMessage, 100),
-		since: since{store: deps.Store}, beat: beat, patience: beatTime, half: map[chat.MessageID]half{}}
+		since: since{store: deps.Store}, beat: beat, patience: beatTime, longest: MaxNote, half: map[chat.MessageID]half{}}
 }
 
 // Name returns "misskey".
@@ -78,7 +80,10 @@ func (m *Misskey) Name() string { return Name }
 
 // Abilities says what a note and a chat message can take.
 func (m *Misskey) Abilities() chat.Abilities {
-	able := chat.Abilities{MaxText: MaxNote, Unit: chat.Runes, MaxFiles: maxFiles, Edit: true, Delete: true, React: true,
+	m.mu.Lock()
+	longest := m.longest
+	m.mu.Unlock()
+	able := chat.Abilities{MaxText: longest, Unit: chat.Runes, MaxFiles: maxFiles, Edit: true, Delete: true, React: true,
 		Files: true, Search: true, Chains: true, Threaded: true}
 	able.Places = func(p chat.Place) chat.Abilities {
 		here := able

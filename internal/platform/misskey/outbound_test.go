@@ -3,8 +3,6 @@ package misskey
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -130,12 +128,6 @@ func TestANoteThatAnswersNothing(t *testing.T) {
 	}
 }
 
-// AF-56: the old note is deleted, the new one has its readers and answers what it answered; its id is told.
-// AF-57: when the old one cannot be deleted, nothing is posted and the edit fails.
-// An edit whose new note is refused for now goes on from there, and deletes nothing twice.
-// An edit whose new note may be there is not written a second time.
-// When it is not known whether the old one is deleted, the edit goes on from whatever became of it.
-// An edit keeps the warning and the files; where what it answers is gone, its own readers too.
 // What answers something that is gone answers the note of its place instead; in a direct place it answers nothing.
 func TestWhatIsAnsweredIsGone(t *testing.T) {
 	r := connected(t)
@@ -214,77 +206,24 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-func files(t *testing.T, names ...string) (all []chat.File) {
-	dir := t.TempDir()
-	for _, name := range names {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("content of "+name), 0o600); err != nil {
-			t.Fatal(err)
+// An instance that takes shorter notes says so; what it says of longer ones, or does not say, changes nothing.
+func TestTheInstancesOwnLimit(t *testing.T) {
+	for _, c := range []struct{ says, most int }{{500, 500}, {10_000, MaxNote}, {0, MaxNote}, {-1, MaxNote}} {
+		r := newRig(t)
+		r.Shorten(c.says)
+		r.start()
+		if can := r.Abilities(); can.MaxText != c.most {
+			t.Errorf("it says %d, and a note has %d", c.says, can.MaxText)
 		}
-		all = append(all, chat.File{Path: path, Name: name, MIME: "text/plain"})
+		if can := r.Abilities().In(directPlace(chatPlace, r.ann.ID)); can.MaxText != MaxChat {
+			t.Errorf("a chat message has %d", can.MaxText)
+		}
 	}
-	return all
-}
-
-// Files of a note stand in one note, those of a chat in a message each with the caption on the first.
-func TestFilesAreSent(t *testing.T) {
-	r := connected(t)
-	ev, talk := r.mention(misskeytest.Draft{Text: "@familiar hi"}), r.event(r.Chat(r.ann, "hi").ID)
-	r.do(chat.SendFile{Place: ev.Place, Files: files(t, "a.txt", "b.txt"), Text: "two files", ReplyTo: ev.Message})
-	if n := r.ours()[0]; len(n.Files) != 2 || n.Files[0].Name != "a.txt" || string(n.Files[1].Content) != "content of b.txt" || *n.Text != "two files" || *n.ReplyID != string(ev.Message) {
-		t.Errorf("%+v", n)
-	}
-	receipt := r.do(chat.SendFile{Place: talk.Place, Files: files(t, "a.txt", "b.txt"), Text: "two files"})
-	chats := r.Chats()[1:]
-	if len(chats) != 2 || *chats[0].Text != "two files" || chats[1].Text != nil || chats[1].File.Name != "b.txt" {
-		t.Fatalf("%+v", chats)
-	}
-	if can := r.Abilities().In(talk.Place); string(receipt.Message) != chats[1].ID || can.MaxFiles != 1 {
-		t.Errorf("%+v", receipt)
-	}
-}
-
-// What was uploaded and stands in no message is deleted; what went out of several is told.
-func TestFilesThatFail(t *testing.T) {
-	refused := misskeytest.Refusal(400, "NO_SUCH_FILE")
-	for _, c := range []struct {
-		name, path string
-		chat       bool
-		plans      []misskeytest.Misbehaviour
-		left       int
-		says       string
-		unsure     bool
-	}{
-		{"the second upload", "drive/files/create", false, []misskeytest.Misbehaviour{{}, {Status: 413, Body: "<html>too large"}}, 0, "upload b.txt", false},
-		{"the note", "notes/create", false, []misskeytest.Misbehaviour{refused}, 0, "", false},
-		{"the note, or nobody knows", "notes/create", false, []misskeytest.Misbehaviour{{Break: true, Done: true}}, 2, "", true},
-		{"the first message", "chat/messages/create-to-user", true, []misskeytest.Misbehaviour{refused}, 0, "", false},
-		{"the second message", "chat/messages/create-to-user", true, []misskeytest.Misbehaviour{{}, refused}, 1, "1 of 2 went out", false},
-		{"the second message, for now", "chat/messages/create-to-user", true, []misskeytest.Misbehaviour{{}, {Status: 429}}, 1, "1 of 2 went out", false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := connected(t)
-			place := r.mention(misskeytest.Draft{Text: "@familiar hi"}).Place
-			if c.chat {
-				place = r.event(r.Chat(r.ann, "hi").ID).Place
-			}
-			r.Misbehave(c.path, c.plans...)
-			receipt, err := r.Do(t.Context(), chat.SendFile{Place: place, Files: files(t, "a.txt", "b.txt"), Text: "two"})
-			if err == nil || !strings.Contains(err.Error(), c.says) || unsettled(err) != c.unsure {
-				t.Errorf("got %v", err)
-			}
-			if left := r.Files(); len(left) != c.left {
-				t.Errorf("%d files are left in the drive, want %d", len(left), c.left)
-			}
-			if partly := strings.Contains(c.says, "went out"); partly != (receipt.Message != "") || partly && temporary(err) {
-				t.Errorf("receipt %+v, error %v", receipt, err)
-			}
-		})
-	}
-	r := connected(t)
-	place := r.mention(misskeytest.Draft{Text: "@familiar hi"}).Place
-	if _, err := r.Do(t.Context(), chat.SendFile{Place: place, Files: []chat.File{{Path: "/nowhere/x", Name: "x"}}}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v", err)
+	r := newRig(t)
+	r.Misbehave("meta", misskeytest.Misbehaviour{Status: 502, Body: badGateway})
+	r.start()
+	if can := r.Abilities(); can.MaxText != MaxNote {
+		t.Errorf("a note has %d", can.MaxText)
 	}
 }
 

@@ -61,6 +61,7 @@ func (m *Misskey) listen(ctx context.Context, hear chat.Hear, up func()) error {
 	if err := m.meet(ctx); err != nil {
 		return err
 	}
+	m.measure(ctx)
 	if err := m.since.load(ctx, m.self().key()); err != nil {
 		return err
 	}
@@ -98,6 +99,28 @@ func (m *Misskey) meet(ctx context.Context) error {
 	defer m.mu.Unlock()
 	m.me = account{ID: u.ID, Username: u.Username, Name: u.Name.V, Host: m.cfg.Host}
 	return nil
+}
+
+// brief is the parameters of the question what an instance is.
+type brief struct {
+	Detail bool `json:"detail"`
+}
+
+// measure asks the instance how long a note may be, for some take less than others. Where it does not say, a note is as
+// long as it was before.
+func (m *Misskey) measure(ctx context.Context) {
+	said, err := call[struct {
+		Longest lenient[int] `json:"maxNoteTextLength"`
+	}](ctx, m.api, "meta", brief{})
+	if err != nil {
+		m.log.Warn("the instance does not tell how long a note may be", chat.KeyErr, err)
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n := said.Longest.V; n > 0 {
+		m.longest = min(n, MaxNote)
+	}
 }
 
 // listener hands in what one run hears, one thing after the other.

@@ -4,15 +4,18 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"time"
 )
 
-//go:embed me.json
-var meDetailed []byte
+var (
+	//go:embed me.json
+	meDetailed []byte
+	//go:embed meta.json
+	metaLite []byte
+)
 
 // refusal is an error of the API.
 type refusal struct {
@@ -30,6 +33,7 @@ type endpoint func(in *Instance, params json.RawMessage) (answer json.RawMessage
 // endpoints are what the bot may call.
 var endpoints = map[string]endpoint{
 	"i":                            (*Instance).whoAmI,
+	"meta":                         (*Instance).describe,
 	"emojis":                       (*Instance).listEmojis,
 	"notes/create":                 (*Instance).createNote,
 	"notes/show":                   (*Instance).showNote,
@@ -204,18 +208,20 @@ func (in *Instance) complain(format string, of ...any) {
 }
 
 func (in *Instance) whoAmI(json.RawMessage) (json.RawMessage, error) {
-	var me map[string]json.RawMessage
-	if err := json.Unmarshal(meDetailed, &me); err != nil {
-		return nil, fmt.Errorf("read me.json: %w", err)
-	}
-	var shown map[string]json.RawMessage
-	if err := json.Unmarshal(mustJSON(in.me), &shown); err != nil {
+	return over(meDetailed, mustJSON(in.me))
+}
+
+func (in *Instance) describe(json.RawMessage) (json.RawMessage, error) {
+	return over(metaLite, mustJSON(map[string]int{"maxNoteTextLength": in.longest}))
+}
+
+// over is an object with what another one says of it.
+func over(whole, said []byte) (json.RawMessage, error) {
+	var all map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(whole, &all), json.Unmarshal(said, &all)); err != nil {
 		return nil, err
 	}
-	for key, value := range shown {
-		me[key] = value
-	}
-	return mustJSON(me), nil
+	return mustJSON(all), nil
 }
 
 func (in *Instance) listEmojis(json.RawMessage) (json.RawMessage, error) {

@@ -68,7 +68,7 @@ func (in *Instance) createNote(raw json.RawMessage) (json.RawMessage, error) {
 		d.CW = *p.CW
 	}
 	switch n := utf8.RuneCountInString(d.Text); {
-	case n > MaxNote || p.Text != nil && n == 0:
+	case n > in.longest || p.Text != nil && n == 0:
 		in.fault("notes/create: a text of %d characters", n)
 		return nil, no("INVALID_PARAM")
 	case strings.TrimSpace(d.Text) == "" && len(d.Files) == 0:
