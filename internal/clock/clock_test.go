@@ -203,6 +203,9 @@ func TestStillRunning(t *testing.T) {
 		if s := c.States()[0]; len(j.dues()) != 1 || s.Outcome != Skipped || !s.Running {
 			t.Fatal(j.dues(), s)
 		}
+		if log := r.log.String(); strings.Count(log, "still running") != 1 {
+			t.Fatal(log)
+		}
 		close(j.hold)
 		pass(time.Minute)
 		if len(j.dues()) != 2 {

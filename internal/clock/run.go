@@ -66,8 +66,10 @@ func (c *Clock) due() []*entry {
 		switch {
 		case e.Next.After(now):
 		case e.Running:
+			if e.Outcome != Skipped { // once is enough for one run
+				c.log.Info("a job is still running when its time comes again; its times are left out until it ends", "job", e.Name)
+			}
 			e.Next, e.Outcome = e.job.Rhythm.after(now), Skipped
-			c.log.Warn("a job is still running when its time comes again; this time is left out", "job", e.Name)
 		default:
 			found = append(found, e)
 		}

@@ -78,6 +78,8 @@ func (s *Store) Set(ctx context.Context, of chat.Person, place string, at time.T
 	least := time.Duration(s.cfg.MinIntervalMs) * time.Millisecond
 	message = strings.TrimSpace(strings.ToValidUTF8(message, "\ufffd"))
 	switch {
+	case at.UTC().Year() > 9999: // which cannot be written down
+		return Reminder{}, ErrInvalid("scheduledAt must lie before the year 10000")
 	case at.Before(now.Add(least)):
 		return Reminder{}, ErrInvalid(fmt.Sprintf("scheduledAt must be at least %s from now, after %s", least, stamp(now.Add(least))))
 	case message == "":
@@ -173,13 +175,19 @@ func (s *Store) Due(ctx context.Context) (due []Reminder, err error) {
 			errs = append(errs, fmt.Errorf("the reminders of somebody on %s: %w", person.Platform, err))
 		}
 		for _, r := range all {
-			if r.Enabled && !r.At.After(now) && !r.notTill.After(now) && r.Person.Same(person) {
+			if r.Enabled && !r.At.After(now) && !r.waits(now) && r.Person.Same(person) {
 				due = append(due, r)
 			}
 		}
 	}
 	slices.SortStableFunc(due, func(a, b Reminder) int { return a.At.Compare(b.At) })
 	return due, errors.Join(errs...)
+}
+
+// waits reports whether the next try is still to come. A time that is farther away than any try is put off was noted
+// before the wall clock was put back.
+func (r Reminder) waits(now time.Time) bool {
+	return r.notTill.After(now) && !r.notTill.After(now.Add(backoff[MaxAttempts-1]))
 }
 
 // Close switches a reminder off: it was delivered, or never can be.

@@ -108,6 +108,7 @@ func TestWhatIsNotSet(t *testing.T) {
 		"by a reminder":             {woke, good, "wish"},
 		"10 s ahead":                {talk(ann, chat.Direct), `{"scheduledAt":"2027-03-01T12:00:10Z","message":"tea"}`, "1m0s"},
 		"now":                       {talk(ann, chat.Direct), `{"scheduledAt":"2027-03-01T12:00:00Z","message":"tea"}`, "at least"},
+		"a year of five digits":     {talk(ann, chat.Direct), `{"scheduledAt":"9999-12-31T23:59:00-02:00","message":"tea"}`, "10000"},
 		"no time":                   {talk(ann, chat.Direct), `{"scheduledAt":"in 0 minutes","message":"tea"}`, "ISO 8601"},
 		"no message":                {talk(ann, chat.Direct), `{"scheduledAt":"2027-03-01T15:00","message":" \n"}`, "blank"},
 		"a message without end":     {talk(ann, chat.Direct), `{"scheduledAt":"2027-03-01T15:00","message":"` + strings.Repeat("x", 4001) + `"}`, "4000"},
