@@ -1,6 +1,7 @@
 package note
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -90,10 +91,7 @@ func (n *Notes) add(f File, r record, names map[string]string) error {
 	if strings.Contains(old, r.marked()+" ") {
 		return nil // it was added before the crash
 	}
-	text := f.Text
-	for from, to := range names {
-		text = strings.ReplaceAll(text, from, to)
-	}
+	text := named.ReplaceAllStringFunc(f.Text, func(name string) string { return cmp.Or(names[name], name) })
 	if old != "" {
 		old = strings.TrimRight(old, "\n") + "\n"
 	}

@@ -13,6 +13,9 @@ const index = "notes/_index.md"
 // fit is what a note may be called: kebab-case, in one of two folders.
 var fit = regexp.MustCompile(`^(?:notes|journal)/[a-z0-9]+(?:-[a-z0-9]+)*\.md$`)
 
+// named finds the names of notes in a text, each as a whole.
+var named = regexp.MustCompile(`[A-Za-z0-9_-]+\.md\b`)
+
 // longestName bounds a name, in bytes.
 const longestName = 120
 

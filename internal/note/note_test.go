@@ -170,6 +170,48 @@ func TestTwoDraftsOfOneName(t *testing.T) {
 	}
 }
 
+// A note that gets another name is called by it in the list, and notes whose names end or begin alike keep theirs.
+func TestTheListNamesANoteAsItIsCalled(t *testing.T) {
+	r := newRig(t)
+	r.have("notes/tea.md", "old")
+	r.have("notes/green-tea.md", "old")
+	w := r.begin("sess_2")
+	for _, name := range []string{"notes/tea.md", "notes/tea-2.md"} {
+		if err := w.write(name, "new"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.write(index, "- tea.md, notes/tea-2.md; see green-tea.md and tea.mdx"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Keep(); err != nil {
+		t.Fatal(err)
+	}
+	r.have("notes/tea.md", "changed meanwhile")
+	r.have("notes/tea-2.md", "of somebody else")
+	r.admit("sess_2")
+	if got := r.note(index); !strings.HasSuffix(got, "- tea-3.md, notes/tea-2-2.md; see green-tea.md and tea.mdx\n") {
+		t.Error(got)
+	}
+}
+
+// The owner may mend a note while it waits. Where they take the record of one file away, the other ones still tell when
+// and from what it was written.
+func TestANoteThatIsEditedWhileItWaits(t *testing.T) {
+	r := newRig(t)
+	r.keep("sess_1", map[string]string{"notes/tea.md": "wrong", index: "- tea.md: leaves"})
+	put(t, filepath.Join(r.waiting, "sess_1", "notes", "tea.md"), "right\n")
+	put(t, filepath.Join(r.waiting, "sess_1", "notes", "Not a name.md"), "x")
+	if all := r.waits(); len(all) != 1 || len(all[0].Files) != 2 || all[0].At.Unix() != 1_800_000_000 {
+		t.Fatalf("%+v", all)
+	}
+	r.admit("sess_1")
+	got, rest, ok := read(r.note("notes/tea.md"))
+	if !ok || rest != "right" || got.Session != "sess_1" || got.At.Unix() != 1_800_000_000 || len(got.Sources) != 1 {
+		t.Errorf("%+v %q", got, rest)
+	}
+}
+
 // A crash at any point of letting a draft in: it still waits, and the second time puts nothing twice.
 func TestACrashWhileADraftIsLetIn(t *testing.T) {
 	for step := range 4 {

@@ -114,7 +114,10 @@ func (n *Notes) load(session string) (Draft, error) {
 				continue // whoever laid it there was not this package
 			}
 			r, rest, _ := read(text)
-			d.At, d.Sources = r.At, union(d.Sources, r.Sources)
+			if !r.At.IsZero() { // somebody may have taken the record of one file away
+				d.At = r.At
+			}
+			d.Sources = union(d.Sources, r.Sources)
 			d.Files = append(d.Files, File{Path: name, Text: rest, Adds: adds(name), base: r.Base})
 		}
 	}
