@@ -64,6 +64,9 @@ func clockLsCommand() *cobra.Command {
 	return cmd
 }
 
+// dateTimeZone says of which zone a time is: that of this machine, which need not be that of the bot.
+const dateTimeZone = "2006-01-02 15:04:05 -07:00"
+
 func clockTable(out io.Writer, all []clock.State, now time.Time) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(out, "nothing comes due by itself")
@@ -72,12 +75,12 @@ func clockTable(out io.Writer, all []clock.State, now time.Time) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "JOB\tNEXT\tLAST\tOUTCOME\tFAILURES") // Flush tells
 	for _, s := range all {
-		next, last, outcome := s.Next.Local().Format(time.DateTime), "never", string(s.Outcome)
+		next, last, outcome := s.Next.Local().Format(dateTimeZone), "never", string(s.Outcome)
 		if !s.Next.After(now) {
 			next = "due"
 		}
 		if !s.Last.IsZero() {
-			last = s.Last.Local().Format(time.DateTime)
+			last = s.Last.Local().Format(dateTimeZone)
 		}
 		if s.Running {
 			outcome = "running"

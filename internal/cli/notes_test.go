@@ -106,7 +106,8 @@ func TestClock(t *testing.T) {
 	}
 	before := files(t, dir)
 	code, out, errs := command("clock", "ls", "--dir", dir)
-	if code != 0 || !strings.Contains(out, "selfResearch") || !strings.Contains(out, due.Format("2006-01-02 15")) || !strings.Contains(out, "never") {
+	if code != 0 || !strings.Contains(out, "selfResearch") || !strings.Contains(out, due.Format("2006-01-02 15:")) || !strings.Contains(out, "never") ||
+		!strings.Contains(out, due.Format(" -07:00")) {
 		t.Error(code, out, errs)
 	}
 	var all []clock.State

@@ -11,6 +11,7 @@ import (
 	"familiar/internal/briefing"
 	"familiar/internal/chat"
 	"familiar/internal/desk/companion"
+	"familiar/internal/note"
 	"familiar/internal/phrase"
 	"familiar/internal/platform"
 	"familiar/internal/remind"
@@ -166,6 +167,10 @@ func nowhere(job chat.SessionType) chat.Place {
 }
 
 func (h *Host) researchOnce(ctx context.Context, due time.Time) error {
+	if h.cfg.Companion.SelfResearch.Review == research.ReviewAsk && h.drafts.Count() >= note.MostDrafts {
+		h.log.Warn("no research: as many notes wait for the owner as may")
+		return nil
+	}
 	_, err := h.wake(ctx, woke(nowhere(chat.ResearchSession), researcher, chat.Woke{Job: chat.ResearchSession}, at(due)))
 	return err
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"familiar/internal/agent/script"
 	"familiar/internal/chat"
 	"familiar/internal/config"
+	"familiar/internal/note"
 	"familiar/internal/research"
 )
 
@@ -108,6 +110,21 @@ func TestNoNote(t *testing.T) {
 	r.researches()
 	if !strings.Contains(r.log.String(), "wrote none") || r.agent.prompt(1) == "" || r.agent.prompt(2) != "" {
 		t.Error(r.log.String())
+	}
+}
+
+// While as many notes wait as may, none is written that would be thrown away.
+func TestTooManyNotesWait(t *testing.T) {
+	r := researching(t, research.ReviewAsk, noting())
+	for i := range note.MostDrafts {
+		dir := filepath.Join(filepath.Dir(r.folders.Notes()), note.Folder, fmt.Sprint("sess_", i))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.researches()
+	if r.agent.prompt(0) != "" || !strings.Contains(r.log.String(), "as many notes wait") {
+		t.Error(r.log)
 	}
 }
 
