@@ -34,7 +34,7 @@ func agentCommand() *cobra.Command {
 			"whose key is in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, GEMINI_API_KEY),\n" +
 			"else an Ollama on this machine.",
 		Example: "  familiar agent\n  familiar agent --model claude-sonnet-4-5",
-		Args:    cobra.NoArgs,
+		Args:    takes(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serveAgent(cmd, f) },
 	}
 	cmd.Flags().StringVar(&f.model, "model", "", "model, as the provider names it, instead of LLM_MODEL")

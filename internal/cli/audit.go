@@ -27,26 +27,13 @@ func auditCommand() *cobra.Command {
 		Long: "Read the record that a bot keeps while audit.enabled is on. What people said is not in it,\n" +
 			"unless audit.hashContent is off.",
 		Example: "  familiar audit ls --since 24h\n  familiar audit show sess_m3x0a1b2_00112233445566778899aabbccddeeff\n  familiar audit show refused",
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return misuse{fmt.Errorf("audit has no command %q%s\nsee: %s --help", args[0],
-				didYouMean(cmd.SuggestionsFor(args[0])), cmd.CommandPath())}
-		},
 	}
-	cmd.SuggestionsMinimumDistance = 2
 	flags := cmd.PersistentFlags()
 	dirFlag(flags, &f.at.dir)
 	flags.StringVar(&f.person, "person", "", "only of this person: platform/ID, or the ID alone")
 	flags.StringVar(&f.since, "since", "", "only from then on: 90m, 24h, 7d, or a day such as 2026-01-31")
 	flags.BoolVar(&f.json, "json", false, "as JSON")
-	cmd.AddCommand(auditLsCommand(&f), auditShowCommand(&f))
-	for _, sub := range cmd.Commands() {
-		usage(sub)
-	}
-	return cmd
+	return group(cmd, auditLsCommand(&f), auditShowCommand(&f))
 }
 
 // auditFlags say which records are meant.
@@ -93,12 +80,15 @@ func since(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("--since %q: write 90m, 24h, 7d, or a day such as 2026-01-31", text)
 }
 
+// notRecorded says why there is nothing to read.
+const notRecorded = "nothing is recorded: audit.enabled is off; set it to true and start the bot again"
+
 func auditLsCommand(f *auditFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:     "ls",
 		Short:   "List the sessions that are recorded, the newest last",
 		Example: "  familiar audit ls --person discord/12345678901234567 --since 7d",
-		Args:    cobra.NoArgs,
+		Args:    takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, kept, want, err := f.records(cmd, time.Now())
 			if err != nil {
@@ -113,7 +103,7 @@ func auditLsCommand(f *auditFlags) *cobra.Command {
 				return errors.Join(err, asJSON(cmd.OutOrStdout(), present(found)))
 			}
 			if len(found)+len(refused) == 0 && !kept {
-				_, _ = fmt.Fprintln(cmd.ErrOrStderr(), "nothing is recorded: audit.enabled is off; set it to true and start the bot again")
+				_, _ = fmt.Fprintln(cmd.ErrOrStderr(), notRecorded)
 			}
 			return errors.Join(err, auditTable(cmd.OutOrStdout(), found, len(refused)))
 		},
@@ -168,7 +158,7 @@ func auditShowCommand(f *auditFlags) *cobra.Command {
 		Long: "Tell in order what happened in a session. The beginning or the end of its name is enough.\n" +
 			"«refused» tells which events were turned away, and by which rule.",
 		Example: "  familiar audit show sess_m3x0a1b2_00112233445566778899aabbccddeeff\n  familiar audit show refused --since 24h",
-		Args:    cobra.ExactArgs(1),
+		Args:    takes("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, kept, want, err := f.records(cmd, time.Now())
 			if err != nil {
@@ -176,7 +166,7 @@ func auditShowCommand(f *auditFlags) *cobra.Command {
 			}
 			out := cmd.OutOrStdout()
 			if args[0] == "refused" {
-				return showRefused(out, dir, want, f.json)
+				return showRefused(cmd, dir, kept, want, f.json)
 			}
 			record, err := audit.Find(dir, args[0])
 			if errors.Is(err, audit.ErrNoRecord) && !kept {
@@ -193,13 +183,22 @@ func auditShowCommand(f *auditFlags) *cobra.Command {
 	}
 }
 
-func showRefused(out io.Writer, dir string, want audit.Wanted, json bool) error {
+func showRefused(cmd *cobra.Command, dir string, kept bool, want audit.Wanted, json bool) error {
+	out := cmd.OutOrStdout()
 	all, err := audit.Refusals(dir, want)
 	if err != nil {
 		return fmt.Errorf("read the refusals: %w", err)
 	}
 	if json {
 		return asJSON(out, present(all))
+	}
+	if len(all) == 0 && !kept {
+		_, err = fmt.Fprintln(cmd.ErrOrStderr(), notRecorded)
+		return err
+	}
+	if len(all) == 0 {
+		_, err = fmt.Fprintln(out, "nobody was turned away")
+		return err
 	}
 	told := make([]audit.Sentence, len(all))
 	for i, r := range all {

@@ -55,7 +55,7 @@ func TestAudit(t *testing.T) {
 		{"refused", []string{"show", "refused"}, 0, []string{"turned away said of discord/7 in c9: the rule policy"}, nil},
 		{"no such session", []string{"show", "sess_x"}, 1, []string{"sess_x", "familiar audit ls"}, nil},
 		{"since nonsense", []string{"ls", "--since", "yesterday"}, 2, []string{"--since", "24h"}, nil},
-		{"no such command", []string{"list"}, 2, []string{"audit has no command"}, nil},
+		{"no such command", []string{"list"}, 2, []string{"no command \"familiar audit list\""}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, out, errs := command(append(append([]string{"audit"}, c.args...), "--dir", dir)...)

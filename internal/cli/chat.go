@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -20,7 +19,6 @@ import (
 // chatFlags are the flags of chat.
 type chatFlags struct {
 	reachFlags
-	id      string
 	session string
 	fresh   bool
 }
@@ -37,11 +35,9 @@ func chatCommand() *cobra.Command {
 			"running turn, and once more, or Ctrl-D, leaves. What you wrote before comes back with the up key; lines that\n" +
 			"begin with a space or look like a secret are not kept.",
 		Example: "  familiar chat\n  familiar chat --new\n  echo \"What do you remember about me?\" | familiar chat",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    takes("[ID]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				f.id = args[0]
-			}
+			f.id = args
 			return converse(cmd, f)
 		},
 	}
@@ -57,9 +53,9 @@ const askTime = 15 * time.Second
 // converse picks the face of the chat: a screen where a person sits at one, else lines.
 func converse(cmd *cobra.Command, f chatFlags) error {
 	if f.session != "" && f.fresh {
-		return misuse{errors.New("--session and --new: choose one of them\nsee: familiar chat --help")}
+		return wrongUse(cmd, "--session and --new: choose one of them")
 	}
-	link := &chatLink{find: func() (*control.Client, error) { return f.reach(f.id) }}
+	link := &chatLink{find: f.reach}
 	in, isFile := cmd.InOrStdin().(*os.File)
 	out, outIsFile := cmd.OutOrStdout().(*os.File)
 	if !isFile || !outIsFile || !terminal.IsTerminal(in) || !terminal.IsTerminal(out) {
@@ -130,10 +126,10 @@ type diary struct {
 }
 
 func (f *chatFlags) diary() diary {
-	if f.remote(f.id) {
+	if f.remote() {
 		return diary{}
 	}
-	inst, err := f.instance(f.id)
+	inst, err := f.instance()
 	return diary{inst, err == nil}
 }
 

@@ -14,24 +14,11 @@ import (
 
 // clockCommand tells when what comes due by itself is due, whether the bot runs or not. It changes nothing.
 func clockCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:     "clock",
 		Short:   "See when what a bot does by itself is due",
 		Example: "  familiar clock ls",
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return misuse{fmt.Errorf("clock has no command %q%s\nsee: %s --help", args[0],
-				didYouMean(cmd.SuggestionsFor(args[0])), cmd.CommandPath())}
-		},
-	}
-	cmd.SuggestionsMinimumDistance = 2
-	ls := clockLsCommand()
-	usage(ls)
-	cmd.AddCommand(ls)
-	return cmd
+	}, clockLsCommand())
 }
 
 func clockLsCommand() *cobra.Command {
@@ -43,9 +30,9 @@ func clockLsCommand() *cobra.Command {
 		Long: "List the jobs that come due by themselves: posts, research, tidying, reminders, backups. FAILURES counts those\n" +
 			"in a row up to now. The bot may run or not; the times are those that it knew last.",
 		Example: "  familiar clock ls\n  familiar clock ls --json",
-		Args:    cobra.NoArgs,
+		Args:    takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			inst, err := namedInstance(dir)
+			inst, err := existing(dir)
 			if err != nil {
 				return err
 			}

@@ -17,23 +17,10 @@ func configCommand() *cobra.Command {
 		Use:     "config",
 		Short:   "Check and show the configuration of a bot",
 		Example: "  familiar config check --dir ~/.familiar/instances/familiar\n  familiar config show --config conf/prod.yaml",
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return misuse{fmt.Errorf("config has no command %q%s\nsee: %s --help", args[0],
-				didYouMean(cmd.SuggestionsFor(args[0])), cmd.CommandPath())}
-		},
 	}
-	cmd.SuggestionsMinimumDistance = 2
 	flags := cmd.PersistentFlags()
 	at.declare(flags)
-	cmd.AddCommand(configCheckCommand(&at), configShowCommand(&at), configSchemaCommand())
-	for _, sub := range cmd.Commands() {
-		usage(sub)
-	}
-	return cmd
+	return group(cmd, configCheckCommand(&at), configShowCommand(&at), configSchemaCommand())
 }
 
 func configCheckCommand(at *place) *cobra.Command {
@@ -41,7 +28,7 @@ func configCheckCommand(at *place) *cobra.Command {
 		Use:     "check",
 		Short:   "Say what is wrong, with file, line and column",
 		Example: "  familiar config check --dir ~/.familiar/instances/familiar",
-		Args:    cobra.NoArgs,
+		Args:    takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, err := at.load()
 			if err != nil {
@@ -68,7 +55,7 @@ func configShowCommand(at *place) *cobra.Command {
 		Use:     "show",
 		Short:   "Show what is in effect and where each value came from, secrets masked",
 		Example: "  familiar config show --dir ~/.familiar/instances/familiar",
-		Args:    cobra.NoArgs,
+		Args:    takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, err := at.look(cmd)
 			if err != nil {
@@ -91,7 +78,7 @@ func configSchemaCommand() *cobra.Command {
 		Use:     "schema",
 		Short:   "Print the JSON Schema of a configuration file, for editors",
 		Example: "  familiar config schema > familiar.schema.json",
-		Args:    cobra.NoArgs,
+		Args:    takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			schema, err := config.Schema()
 			if err != nil {

@@ -23,15 +23,9 @@ func doctorCommand() *cobra.Command {
 		Long: "Look at a bot, running or not: its files, its configuration, its ports, its agent, what waits and what is lost.\n" +
 			"Nothing is changed, and no model is asked to answer. The exit code is 0 when nothing failed, and else 1.",
 		Example: "  familiar doctor\n  familiar doctor --dir ./my-bot --json",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    takes("[ID]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && dir != "" {
-				return misuse{fmt.Errorf("name the bot by its id or by --dir, not both")}
-			}
-			inst, err := namedInstance(dir)
-			if len(args) == 1 {
-				inst, err = instance.Find("", args[0])
-			}
+			inst, err := existing(dir, args...)
 			if err != nil {
 				return err
 			}
@@ -44,11 +38,6 @@ func doctorCommand() *cobra.Command {
 }
 
 func examine(cmd *cobra.Command, inst instance.Instance, json bool) (err error) {
-	if info, err := os.Stat(inst.Dir); err != nil {
-		return fmt.Errorf("look at the bot: %w (familiar up makes one)", err)
-	} else if !info.IsDir() {
-		return fmt.Errorf("look at the bot: %s is not a directory", inst.Dir)
-	}
 	p := host.Patient{Instance: inst, Vault: &secret.Vault{}}
 	p.Loaded, p.Fault = config.Load(config.Where{Dir: inst.Dir, Look: true}, os.Environ())
 	p.Vault.Know(p.Loaded.Secrets...)

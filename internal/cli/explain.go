@@ -23,7 +23,7 @@ func explainCommand() *cobra.Command {
 			"content, timestamp and attachments, and addressed, is_bot and is_self where they matter. Nothing is changed,\n" +
 			"and the bot need not run.",
 		Example: `  echo '{"kind":"said","platform":"discord","channel_id":"9","user_id":"7","is_dm":true,"content":"hi"}' | familiar explain -`,
-		Args:    cobra.ExactArgs(1),
+		Args:    takes("EVENT.json"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := explain(cmd, at, args[0])
 			if err != nil {

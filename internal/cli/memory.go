@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,25 +24,12 @@ func memoryCommand() *cobra.Command {
 		Long: "Look at what a bot remembers about people, and at the notes of its agents. The bot may run or not.\n" +
 			"What was said in private is among it: whoever can read the bot's directory can read all of it.",
 		Example: "  familiar memory ls\n  familiar memory show web/owner\n  familiar memory search --since 2026-01-01 \"green tea\"",
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return misuse{fmt.Errorf("memory has no command %q%s\nsee: %s --help", args[0],
-				didYouMean(cmd.SuggestionsFor(args[0])), cmd.CommandPath())}
-		},
 	}
-	cmd.SuggestionsMinimumDistance = 2
 	flags := cmd.PersistentFlags()
 	dirFlag(flags, &f.dir)
 	flags.StringVar(&f.person, "person", "", "only of this person: platform/ID")
 	flags.BoolVar(&f.json, "json", false, "as JSON")
-	cmd.AddCommand(memoryLsCommand(&f), memoryShowCommand(&f), memorySearchCommand(&f))
-	for _, sub := range cmd.Commands() {
-		usage(sub)
-	}
-	return cmd
+	return group(cmd, memoryLsCommand(&f), memoryShowCommand(&f), memorySearchCommand(&f))
 }
 
 // memoryFlags say whose memories are meant, and which.
@@ -62,7 +50,7 @@ func (f *memoryFlags) period(cmd *cobra.Command) {
 // query is what the flags choose.
 func (f *memoryFlags) query() (q memory.Query, err error) {
 	if q.Since, q.Until, err = memory.Period(f.since, f.until, time.Local); err != nil {
-		return q, misuse{err}
+		return q, misuse{fmt.Errorf("--%s", strings.TrimPrefix(err.Error(), memory.ErrInvalid.Error()+": "))}
 	}
 	q.Importance, q.Limit = memory.Importance(f.importance), f.limit
 	if i := q.Importance; i != "" && i != memory.High && i != memory.Normal {

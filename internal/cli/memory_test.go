@@ -80,7 +80,7 @@ func TestMemory(t *testing.T) {
 		{"nothing to search", []string{"search", " "}, 2, []string{"nothing to search for"}, nil},
 		{"a wrong day", []string{"search", "x", "--since", "yesterday"}, 2, []string{"2026-01-31"}, nil},
 		{"a wrong importance", []string{"search", "x", "--importance", "low"}, 2, []string{"high or normal"}, nil},
-		{"no such command", []string{"list"}, 2, []string{"memory has no command"}, nil},
+		{"no such command", []string{"list"}, 2, []string{"no command \"familiar memory list\""}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, out, errs := command(append([]string{"memory", "--dir", dir}, c.args...)...)

@@ -98,7 +98,7 @@ func memoryShowCommand(f *memoryFlags) *cobra.Command {
 		Short: "Show the memories of a person, one memory, or a note",
 		Example: "  familiar memory show discord/12345678901234567 --importance high\n" +
 			"  familiar memory show mem_m3x1k2_0a1b2c\n  familiar memory show notes/tea.md",
-		Args: cobra.ExactArgs(1),
+		Args: takes("PERSON, ID or NOTE.md"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
 			if strings.HasSuffix(args[0], ".md") {
@@ -203,9 +203,9 @@ func memorySearchCommand(f *memoryFlags) *cobra.Command {
 		Long: "Search memories and notes. Words are taken literally and one of them is enough; of each person the memories that\n" +
 			"hold more of them come first, then newer ones. Put a phrase in double quotes within the words.",
 		Example: "  familiar memory search \"green tea\" --person web/owner\n  familiar memory search '\"green tea\"' --since 2026-01-01 --json",
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(strings.Join(args, " ")) == "" {
-				return errors.New("there is nothing to search for: write the words behind it")
+				return wrongUse(cmd, "there is nothing to search for: write the words behind it")
 			}
 			return nil
 		},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -27,8 +28,11 @@ func dirFlag(flags flagSet, dir *string) {
 // namedInstance finds a bot by its directory, or by its id; the instance «familiar» where neither is given. A word that is
 // both is the directory, and so is one that is neither: a start makes it.
 func namedInstance(word string) (instance.Instance, error) {
-	if word == "" {
+	switch {
+	case word == "":
 		return instance.Find("", instance.DefaultID)
+	case word == "~" || strings.HasPrefix(word, "~/"): // as in --dir=~/bots, where most shells leave it alone
+		return instance.Instance{}, misuse{fmt.Errorf("--dir %s: the shell left the ~ as it is; write --dir %s, without =", word, word)}
 	}
 	if _, err := os.Stat(word); err != nil && !strings.ContainsRune(word, os.PathSeparator) {
 		if inst, err := instance.Find("", word); err == nil && isDir(inst.Dir) {
@@ -36,6 +40,60 @@ func namedInstance(word string) (instance.Instance, error) {
 		}
 	}
 	return instance.Find(word, "")
+}
+
+// existing finds a bot for a command that needs one. It is named by dir, or by an id that stood as an argument. Where
+// neither is given its directory may be missing: the bot has not run yet.
+func existing(dir string, id ...string) (inst instance.Instance, err error) {
+	word := dir
+	switch {
+	case len(id) == 0:
+		inst, err = namedInstance(dir)
+	case dir != "":
+		err = misuse{errors.New("name the bot by its id or by --dir, not by both")}
+	default:
+		word = id[0]
+		inst, err = instance.Find("", word)
+	}
+	if err != nil {
+		return inst, err
+	}
+	info, err := os.Stat(inst.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && word == "":
+		return inst, nil
+	case errors.Is(err, fs.ErrNotExist) && !strings.ContainsRune(word, os.PathSeparator):
+		return inst, fmt.Errorf("there is no directory %s, and no bot of that id (%s makes one)", inst.Dir, upFor(dir, inst))
+	case errors.Is(err, fs.ErrNotExist):
+		return inst, fmt.Errorf("there is no directory %s (%s makes a bot)", inst.Dir, upFor(dir, inst))
+	case err != nil:
+		return inst, fmt.Errorf("look at the bot's directory: %w", err)
+	case !info.IsDir():
+		return inst, fmt.Errorf("%s is not a directory; for a file use --config, where a command takes one", inst.Dir)
+	}
+	return inst, nil
+}
+
+// upFor is what starts a bot that dir names, or that has been found otherwise.
+func upFor(dir string, inst instance.Instance) string {
+	if root, err := instance.Find("", instance.DefaultID); err == nil && root == inst {
+		return "familiar up"
+	}
+	if dir == "" {
+		dir = inst.Dir
+	}
+	return "familiar up --dir " + quoted(dir)
+}
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	odd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-", r)
+	}
+	if !strings.ContainsFunc(word, odd) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func isDir(path string) bool {
@@ -57,30 +115,8 @@ func (p place) where() (config.Where, error) {
 	if p.dir == "" && p.file != "" {
 		return config.Where{File: p.file}, nil
 	}
-	inst, err := namedInstance(p.dir)
-	if err != nil {
-		return config.Where{}, err
-	}
-	return config.Where{Dir: inst.Dir, File: p.file}, there(inst, p.dir)
-}
-
-// there makes sure that a bot's directory exists. word is how it was named; the directory that is meant when nothing was
-// said may be missing: its bot has not run yet.
-func there(inst instance.Instance, word string) error {
-	info, err := os.Stat(inst.Dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && word == "":
-		return nil
-	case errors.Is(err, fs.ErrNotExist) && !strings.ContainsRune(word, os.PathSeparator):
-		return fmt.Errorf("there is no directory %s, and no bot of that id (familiar up --dir %s makes one)", inst.Dir, word)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no directory %s (familiar up --dir %s makes a bot)", inst.Dir, word)
-	case err != nil:
-		return fmt.Errorf("look at the bot's directory: %w", err)
-	case !info.IsDir():
-		return fmt.Errorf("%s is not a directory; for a file use --config, where a command takes one", inst.Dir)
-	}
-	return nil
+	inst, err := existing(p.dir)
+	return config.Where{Dir: inst.Dir, File: p.file}, err
 }
 
 // load reads the configuration as a start would.

@@ -27,24 +27,11 @@ func notesCommand() *cobra.Command {
 			"may have been written by anybody, so the notes wait here until you let them in: before that, no conversation\n" +
 			"can see them. A note is named by its file or by its session; a beginning of the session is enough.",
 		Example: "  familiar notes ls\n  familiar notes show tea-in-japan\n  familiar notes admit tea-in-japan\n  familiar notes reject tea-in-japan",
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return misuse{fmt.Errorf("notes has no command %q%s\nsee: %s --help", args[0],
-				didYouMean(cmd.SuggestionsFor(args[0])), cmd.CommandPath())}
-		},
 	}
-	cmd.SuggestionsMinimumDistance = 2
 	flags := cmd.PersistentFlags()
 	dirFlag(flags, &f.dir)
 	flags.BoolVar(&f.json, "json", false, "as JSON")
-	cmd.AddCommand(notesLsCommand(&f), notesShowCommand(&f), notesAdmitCommand(&f), notesRejectCommand(&f))
-	for _, sub := range cmd.Commands() {
-		usage(sub)
-	}
-	return cmd
+	return group(cmd, notesLsCommand(&f), notesShowCommand(&f), notesAdmitCommand(&f), notesRejectCommand(&f))
 }
 
 type notesFlags struct {
@@ -84,7 +71,7 @@ func notesLsCommand(f *notesFlags) *cobra.Command {
 		Use:     "ls",
 		Short:   "List the notes that wait, the oldest first",
 		Example: "  familiar notes ls --json",
-		Args:    cobra.NoArgs,
+		Args:    takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			notes, err := f.open(cmd)
 			if err != nil {
@@ -119,7 +106,7 @@ func notesShowCommand(f *notesFlags) *cobra.Command {
 		Use:     "show NOTE",
 		Short:   "Show a note that waits, and what its session had read",
 		Example: "  familiar notes show tea-in-japan",
-		Args:    cobra.ExactArgs(1),
+		Args:    takes("NOTE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, d, err := f.find(cmd, args[0])
 			if err != nil {
@@ -169,7 +156,7 @@ func notesAdmitCommand(f *notesFlags) *cobra.Command {
 		Use:     "admit NOTE",
 		Short:   "Let a note in: from then on every conversation may read it",
 		Example: "  familiar notes admit tea-in-japan",
-		Args:    cobra.ExactArgs(1),
+		Args:    takes("NOTE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			notes, d, err := f.find(cmd, args[0])
 			if err != nil {
@@ -196,7 +183,7 @@ func notesRejectCommand(f *notesFlags) *cobra.Command {
 		Use:     "reject NOTE",
 		Short:   "Throw a note away for good",
 		Example: "  familiar notes reject tea-in-japan",
-		Args:    cobra.ExactArgs(1),
+		Args:    takes("NOTE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			notes, d, err := f.find(cmd, args[0])
 			if err != nil {

@@ -15,13 +15,10 @@ func openCommand() *cobra.Command {
 		Long: "Make a link that lets one browser in, once, within five minutes, and open it.\n" +
 			"Whoever has the link is the owner: give it to nobody. ID names a bot below the root of instances.",
 		Example: "  familiar open\n  familiar open --print",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    takes("[ID]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id := ""
-			if len(args) == 1 {
-				id = args[0]
-			}
-			bot, err := f.reach(id)
+			f.id = args
+			bot, err := f.reach()
 			if err != nil {
 				return err
 			}

@@ -14,28 +14,26 @@ import (
 )
 
 // reachFlags name a running bot: by directory, by id, or by FAMILIAR_URL and FAMILIAR_TOKEN.
-type reachFlags struct{ dir string }
+type reachFlags struct {
+	dir string
+	id  []string // what stands as an argument: one id, or nothing
+}
 
 func (f *reachFlags) declare(cmd *cobra.Command) {
 	dirFlag(cmd.Flags(), &f.dir)
 }
 
 // remote reports whether the bot is named by its address alone.
-func (f *reachFlags) remote(id string) bool {
-	return os.Getenv("FAMILIAR_URL") != "" && f.dir == "" && id == ""
+func (f *reachFlags) remote() bool {
+	return os.Getenv("FAMILIAR_URL") != "" && f.dir == "" && len(f.id) == 0
 }
 
-// instance finds the bot's directory. id is used when no directory was given.
-func (f *reachFlags) instance(id string) (instance.Instance, error) {
-	if f.dir != "" || id == "" {
-		return namedInstance(f.dir)
-	}
-	return instance.Find("", id)
-}
+// instance finds the bot's directory.
+func (f *reachFlags) instance() (instance.Instance, error) { return existing(f.dir, f.id...) }
 
-// reach finds the bot. id is used when no directory was given.
-func (f *reachFlags) reach(id string) (*control.Client, error) {
-	if f.remote(id) {
+// reach finds the bot.
+func (f *reachFlags) reach() (*control.Client, error) {
+	if f.remote() {
 		address := os.Getenv("FAMILIAR_URL")
 		if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return nil, fmt.Errorf("FAMILIAR_URL is %q: it must be an address as in http://127.0.0.1:8420", address)
@@ -46,16 +44,18 @@ func (f *reachFlags) reach(id string) (*control.Client, error) {
 		}
 		return control.New(address, token), nil
 	}
-	inst, err := f.instance(id)
+	inst, err := f.instance()
 	if err != nil {
 		return nil, err
 	}
 	running, err := inst.Running()
-	if err == nil && running.URL == "" {
-		err = errors.New("the bot is starting; ask again in a moment")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("find the bot in %s: %w (start it with: familiar up --dir %s)", inst.Dir, err, inst.Dir)
+	switch {
+	case errors.Is(err, instance.ErrNotRunning):
+		return nil, fmt.Errorf("%w (start it with: %s)", err, upFor(f.dir, inst))
+	case err != nil:
+		return nil, fmt.Errorf("find the bot in %s: %w", inst.Dir, err)
+	case running.URL == "":
+		return nil, errors.New("the bot is starting; ask again in a moment")
 	}
 	token, err := inst.ReadToken()
 	if err != nil {

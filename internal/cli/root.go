@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -33,52 +32,18 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "familiar",
-		Version:       versionOf(),
+		Version:       versionOf() + " " + builtFor(),
 		Short:         "AI agents that live in your chats",
 		Example:       "  familiar up\n  familiar say \"What did I ask you to remember?\"",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return misuse{fmt.Errorf("there is no command %q%s\nsee: familiar --help", args[0], didYouMean(cmd.SuggestionsFor(args[0])))}
-		},
 	}
-	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return misuse{fmt.Errorf("%w\nsee: %s --help", err, cmd.CommandPath())}
-	})
-	root.AddCommand(upCommand(), openCommand(), sayCommand(), chatCommand(), agentCommand(), configCommand(), auditCommand(), memoryCommand(), notesCommand(), clockCommand(), doctorCommand(), explainCommand(), skillCommand(), skillsCommand(), versionCommand())
-	for _, cmd := range root.Commands() {
-		usage(cmd)
-	}
-	return root
-}
-
-// misuse is a mistake in how the program was called.
-type misuse struct{ error }
-
-func (m misuse) Unwrap() error { return m.error }
-
-func didYouMean(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return "; did you mean " + strings.Join(names, " or ") + "?"
-}
-
-// usage makes wrong arguments a misuse.
-func usage(cmd *cobra.Command) {
-	if check := cmd.Args; check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return misuse{fmt.Errorf("%w\nsee: %s --help", err, cmd.CommandPath())}
-			}
-			return nil
-		}
-	}
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(wrongFlag)
+	root.SetHelpCommand(helpCommand())
+	return group(root, upCommand(), openCommand(), sayCommand(), chatCommand(), agentCommand(), configCommand(), auditCommand(),
+		memoryCommand(), notesCommand(), clockCommand(), doctorCommand(), explainCommand(), skillCommand(), skillsCommand(),
+		completionCommand(), versionCommand())
 }
 
 // exitCode says what went wrong, unless that was said, and returns the code.

@@ -29,9 +29,9 @@ func sayCommand() *cobra.Command {
 		Long: "Say something to a running bot as its owner, and print the reply.\n" +
 			"Exit code 0 after a reply, 1 on an error, 3 when the bot answered with silence, 4 when no answer came in time.",
 		Example: "  familiar say \"What do you remember about me?\"\n  familiar say --session s_… --json \"And since when?\"",
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(strings.Join(args, " ")) == "" {
-				return errors.New("there is nothing to say: write the text behind it")
+				return wrongUse(cmd, "there is nothing to say: write the text behind it")
 			}
 			return nil
 		},
@@ -46,9 +46,9 @@ func sayCommand() *cobra.Command {
 
 func say(cmd *cobra.Command, f sayFlags, text string) error {
 	if f.timeout <= 0 {
-		return misuse{fmt.Errorf("--timeout %s: it must be more than nothing", f.timeout)}
+		return wrongUse(cmd, "--timeout %s: it must be more than nothing", f.timeout)
 	}
-	bot, err := f.reach("")
+	bot, err := f.reach()
 	if err != nil {
 		return err
 	}

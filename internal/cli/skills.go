@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -26,34 +25,19 @@ func skillsCommand() *cobra.Command {
 			"when it changes, agents read the older one until you let the new one in. The bot may run or not; it reads\n" +
 			"what you decided when it starts.",
 		Example: "  familiar skills ls\n  familiar skills show agent-browser\n  familiar skills admit agent-browser 1f6c0a77d2b1",
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return misuse{fmt.Errorf("skills has no command %q%s\nsee: %s --help", args[0], didYouMean(cmd.SuggestionsFor(args[0])), cmd.CommandPath())}
-		},
 	}
-	cmd.SuggestionsMinimumDistance = 2
 	dirFlag(cmd.PersistentFlags(), &dir)
 	store := func() (*skillstore.Store, error) { return openSkills(dir) }
-	cmd.AddCommand(skillsLs(store), skillsShow(store),
+	return group(cmd, skillsLs(store), skillsShow(store),
 		skillsDecide(store, "admit", "Let what waits in", "agents read it from the next start of the bot on", (*skillstore.Store).Admit),
 		skillsDecide(store, "reject", "Drop what waits", "it is not offered again", (*skillstore.Store).Reject))
-	for _, sub := range cmd.Commands() {
-		usage(sub)
-	}
-	return cmd
 }
 
 // openSkills finds the skills of a bot, by its directory or id.
 func openSkills(dir string) (*skillstore.Store, error) {
-	inst, err := namedInstance(dir)
+	inst, err := existing(dir)
 	if err != nil {
 		return nil, err
-	}
-	if _, err := os.Stat(inst.Dir); err != nil {
-		return nil, fmt.Errorf("there is no bot in %s: %w", inst.Dir, err)
 	}
 	return skillstore.Open(host.ExternalSkills(inst), time.Now), nil
 }
@@ -66,7 +50,7 @@ const shortHash = 12
 func skillsLs(open openStore) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List what is kept, and what waits", Example: "  familiar skills ls", Args: cobra.NoArgs,
+		Use: "ls", Short: "List what is kept, and what waits", Example: "  familiar skills ls", Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, err := open()
 			if err != nil {
@@ -106,7 +90,7 @@ func abbreviated(hash string) string { return terminal.Flat(hash[:min(shortHash,
 
 func skillsShow(open openStore) *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME", Short: "Show what the one that waits would change", Example: "  familiar skills show agent-browser", Args: cobra.ExactArgs(1),
+		Use: "show NAME", Short: "Show what the one that waits would change", Example: "  familiar skills show agent-browser", Args: takes("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := open()
 			if err != nil {
@@ -163,7 +147,7 @@ func writeChange(b *strings.Builder, c skillstore.Change) {
 func skillsDecide(open openStore, word, short, done string, decide func(*skillstore.Store, string, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: word + " NAME HASH", Short: short, Example: "  familiar skills " + word + " agent-browser 1f6c0a77d2b1",
-		Long: short + ". HASH is what «familiar skills show NAME» names, so that you decide on what you have seen.", Args: cobra.ExactArgs(2),
+		Long: short + ". HASH is what «familiar skills show NAME» names, so that you decide on what you have seen.", Args: takes("NAME", "HASH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args[1]) < shortHash {
 				return misuse{fmt.Errorf("%q is too short for a hash; see: familiar skills show %s", args[1], args[0])}

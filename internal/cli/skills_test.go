@@ -59,6 +59,6 @@ func TestSkills(t *testing.T) {
 	_, hash, _ = strings.Cut(out, "familiar skills reject bake ")
 	run(0, []string{"not offered again"}, "reject", "bake", strings.TrimSpace(hash))
 	run(1, []string{"nothing of it waits"}, "show", "bake")
-	run(2, []string{"skills has no command"}, "list")
+	run(2, []string{"no command \"familiar skills list\""}, "list")
 	run(2, nil, "show")
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,11 +37,12 @@ func upCommand() *cobra.Command {
 		Long: "Run one bot in the foreground, until Ctrl-C. A directory that is missing or empty gets a working default:\n" +
 			"a companion on its own page, with an agent that is found on this machine.",
 		Example: "  familiar up\n  familiar up --dir ./my-bot --port 9000 --no-open",
-		Args:    cobra.NoArgs,
+		Args:    takes(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return up(cmd, f) },
 	}
 	dirFlag(cmd.Flags(), &f.dir)
 	cmd.Flags().IntVar(&f.port, "port", -1, "port of the page, instead of server.port; 0 takes any free one")
+	cmd.Flag("port").DefValue = "0" // which help does not show; what no port stands for is nobody's matter
 	cmd.Flags().BoolVar(&f.noOpen, "no-open", false, "do not open the page in a browser")
 	cmd.Flags().StringVar(&f.desk, "desk", "", "kind of work, instead of bot.desk")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "start no agent: write what it would be told to a file (agent.dryRun)")
@@ -62,6 +65,15 @@ func (f upFlags) overrides(cmd *cobra.Command) []config.Override {
 	return set
 }
 
+// ofFlags makes a misuse of mistakes that are all in flags.
+func ofFlags(err error) error {
+	var problems config.Problems
+	if errors.As(err, &problems) && !slices.ContainsFunc(problems, func(p config.Problem) bool { return !strings.HasPrefix(p.At.Name, "flag ") }) {
+		return misuse{err}
+	}
+	return err
+}
+
 // collectAt is how far the heap may grow, in percent of what is in use, before garbage is collected: a bot waits most of
 // the time on a small machine, so memory counts for more than the collector's share of a processor
 // (docs/decisions/025). GOGC, where it is set, is the operator's own choice.
@@ -82,7 +94,7 @@ func up(cmd *cobra.Command, f upFlags) (err error) {
 	}
 	loaded, err := load()
 	if err != nil {
-		return err
+		return ofFlags(err)
 	}
 	lock, err := inst.Lock()
 	if err != nil {

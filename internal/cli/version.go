@@ -12,11 +12,15 @@ import (
 var version string
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{Use: "version", Short: "Print the version", Example: "  familiar version", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "version", Short: "Print the version", Example: "  familiar version", Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "familiar %s (%s %s/%s)\n", versionOf(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "familiar %s %s\n", versionOf(), builtFor())
 			return err
 		}}
+}
+
+func builtFor() string {
+	return fmt.Sprintf("(%s %s/%s)", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func versionOf() string {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"familiar/internal/clock"
 	"familiar/internal/instance"
@@ -16,9 +15,6 @@ import (
 func Timetable(ctx context.Context, inst instance.Instance) (all []clock.State, err error) {
 	db, err := sqlite.Peek(ctx, inst.Database())
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, there := os.Stat(inst.Dir); there != nil {
-			return nil, fmt.Errorf("look at the clock: %w (familiar up makes a bot)", there)
-		}
 		return nil, nil // it has not run yet
 	}
 	if err != nil {
