@@ -8,7 +8,7 @@ import (
 
 // Backlog is something that should not grow.
 type Backlog struct {
-	What  string // as in «3 events wait to be finished»
+	What  string // as in «events that wait to be finished», whose number stands behind it
 	Count func(context.Context) (int64, error)
 	Most  int64 // up to here it is nothing to speak of
 	Next  string
@@ -31,9 +31,9 @@ func (b Backlog) Look(ctx context.Context) Line {
 	n, err := b.Count(ctx)
 	switch {
 	case err != nil:
-		return Bad(fmt.Sprintf("cannot count what is %s: %s", b.What, err), "see the check of the database")
+		return Bad(fmt.Sprintf("the %s cannot be counted: %s", b.What, err), "see the check of the database")
 	case n > b.Most:
-		return Doubtful(fmt.Sprintf("%d %s", n, b.What), b.Next)
+		return Doubtful(fmt.Sprintf("%s: %d", b.What, n), b.Next)
 	}
-	return Well("%d %s", n, b.What)
+	return Well("%s: %d", b.What, n)
 }

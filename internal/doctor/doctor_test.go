@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -125,31 +126,37 @@ func TestPorts(t *testing.T) {
 	defer held.Close()
 	addr, _ := held.Addr().(*net.TCPAddr)
 	taken := Listener{Key: "server.port", Host: "127.0.0.1", Port: addr.Port, Next: "choose another"}
-	another := taken
-	another.Next = ""
+	another, ours := taken, taken
+	another.Next, ours.Ours = "", true
+	self, nobody := os.Getpid(), 1<<22+1 // above the highest number of a process
+	who := fmt.Sprintf("process %d", self)
 	for name, c := range map[string]struct {
-		running bool
-		port    Listener
-		want    Status
+		pid  int
+		port Listener
+		want Status
+		say  string
 	}{
-		"taken by another":             {false, taken, Fail},
-		"taken by ourselves":           {true, taken, OK},
-		"taken, and no matter":         {false, another, OK},
-		"any":                          {false, Listener{Key: "x"}, OK},
-		"an address that is not ours":  {false, Listener{Key: "x", Host: "192.0.2.1", Port: 1, Next: "y"}, Fail},
-		"a name that is not to be had": {false, Listener{Key: "x", Host: "no such name", Port: 1, Next: "y"}, Fail},
+		"taken by another":                        {0, taken, Fail, who},
+		"taken by the bot that runs":              {self, taken, OK, "by the bot that runs"},
+		"taken by another, and the bot runs":      {nobody, taken, Fail, who},
+		"taken by the bot, which says so itself":  {nobody, ours, OK, "by the bot that runs"},
+		"taken, and no matter":                    {0, another, OK, "another port will be used"},
+		"taken, and no matter to a bot that runs": {nobody, another, OK, "uses another port"},
+		"any":                          {0, Listener{Key: "x"}, OK, "any free port"},
+		"an address that is not ours":  {0, Listener{Key: "x", Host: "192.0.2.1", Port: 1, Next: "y"}, Fail, "192.0.2.1"},
+		"a name that is not to be had": {0, Listener{Key: "x", Host: "no such name", Port: 1, Next: "y"}, Fail, "no such name"},
 	} {
-		if got := worst(t, Ports(c.running, c.port)); got.Status != c.want {
+		if got := worst(t, Ports(c.pid, c.port)); got.Status != c.want || !strings.Contains(got.Say, c.say) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := worst(t, Ports(false, taken)); got.Status != OK {
+	if got := worst(t, Ports(0, taken)); got.Status != OK {
 		t.Errorf("free: %+v", got)
 	}
-	if got := worst(t, Ports(true, taken)); got.Status != Warn {
+	if got := worst(t, Ports(self, taken)); got.Status != Warn {
 		t.Errorf("free, and the bot runs: %+v", got)
 	}
 }

@@ -81,49 +81,6 @@ func Programs(all ...Program) Check {
 	}}
 }
 
-// Listener is a port of the bot.
-type Listener struct {
-	Key  string // of the configuration, as in server.port
-	Host string // "" is every address
-	Port int    // 0 takes any free one
-	Next string // what to do when somebody else has it; "" when that is no matter
-}
-
-// Ports checks that each port can be had, or is held by the bot itself when it runs.
-func Ports(running bool, all ...Listener) Check {
-	return Check{Name: "ports", Look: func(ctx context.Context) []Line {
-		var lines []Line
-		for _, l := range all {
-			lines = append(lines, l.look(ctx, running))
-		}
-		return lines
-	}}
-}
-
-func (l Listener) look(ctx context.Context, running bool) Line {
-	address := net.JoinHostPort(l.Host, strconv.Itoa(l.Port))
-	if l.Port == 0 {
-		return Well("%s takes any free port", l.Key)
-	}
-	held, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err == nil {
-		_ = held.Close() // it was taken for this moment only
-		if running {
-			return Doubtful(fmt.Sprintf("%s: the bot runs and does not listen on %s", l.Key, address), "restart it: the port was changed since it started")
-		}
-		return Well("%s: %s is free", l.Key, address)
-	}
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE) && running:
-		return Well("%s: %s is taken, by the bot that runs", l.Key, address)
-	case errors.Is(err, syscall.EADDRINUSE) && l.Next == "":
-		return Well("%s: %s is taken; another one will be used", l.Key, address)
-	case errors.Is(err, syscall.EADDRINUSE):
-		return Bad(fmt.Sprintf("%s: another program has %s", l.Key, address), l.Next)
-	}
-	return Bad(fmt.Sprintf("%s: %s", l.Key, err), l.Next)
-}
-
 // Address says who can reach a listener.
 func Address(key, host string) Check {
 	return Check{Name: "listener", Look: func(context.Context) []Line {

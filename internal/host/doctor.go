@@ -48,7 +48,7 @@ func Examine(ctx context.Context, p Patient) doctor.Report {
 	if p.Fault == nil {
 		cfg := p.Loaded.Config
 		data := p.Loaded.Path(cfg.Workspace.RepoPath)
-		checks = append(checks, doctor.Address("server.host", cfg.Server.Host), doctor.Ports(r.Running, p.ports(running)...),
+		checks = append(checks, doctor.Address("server.host", cfg.Server.Host), doctor.Ports(running.PID, p.ports(running)...),
 			p.walls(), p.mind(), doctor.Programs(programs...), p.skills(), p.database(data),
 			doctor.Space(p.Instance.Dir, data, os.TempDir()), doctor.Clock(data, time.Now))
 	}
@@ -127,12 +127,13 @@ func (p Patient) configuration(running instance.Running) doctor.Check {
 // ports are where the bot listens, or would. One that runs may have been told otherwise by a flag.
 func (p Patient) ports(running instance.Running) []doctor.Listener {
 	cfg := p.Loaded.Config
+	known := false
 	if at, err := url.Parse(running.URL); err == nil {
 		if port, err := strconv.Atoi(at.Port()); err == nil {
-			cfg.Server.Port = port
+			cfg.Server.Port, known = port, true
 		}
 	}
-	all := []doctor.Listener{{Key: "server.port", Host: cfg.Server.Host, Port: cfg.Server.Port, Next: "end that program, or choose another server.port"}}
+	all := []doctor.Listener{{Key: "server.port", Host: cfg.Server.Host, Port: cfg.Server.Port, Next: "end that program, or choose another server.port", Ours: known}}
 	if cfg.SkillAPI.Enabled {
 		l := doctor.Listener{Key: "skillApi.port", Host: cfg.SkillAPI.Host, Port: cfg.SkillAPI.Port}
 		if cfg.SkillAPI.Port != config.Defaults().SkillAPI.Port {
@@ -175,7 +176,7 @@ func (p Patient) skills() doctor.Check {
 		if err != nil {
 			return []doctor.Line{doctor.Doubtful("some skills are left out: "+err.Error(), "mend or remove them in agent.skillsDir")}
 		}
-		lines := []doctor.Line{doctor.Well("%d skills can be read", len(found))}
+		lines := []doctor.Line{doctor.Well("skills that can be read: %d", len(found))}
 		kept, err := skillstore.Open(ExternalSkills(p.Instance), time.Now).List()
 		if err != nil {
 			return append(lines, doctor.Doubtful(err.Error(), "agents have no skills of other people until then"))
@@ -218,11 +219,11 @@ func (p Patient) database(data string) doctor.Check {
 // backlogs are what a bot that is well has none of, or little.
 func backlogs(db *sql.DB) []backlog {
 	return []backlog{
-		{"inbox", doctor.Backlog{What: "events wait to be finished", Most: 50, Next: "if the bot is not running, start it: it takes them up",
+		{"inbox", doctor.Backlog{What: "events that wait to be finished", Most: 50, Next: "if the bot is not running, start it: it takes them up",
 			Count: func(ctx context.Context) (int64, error) { return inbox.WaitingIn(ctx, db) }}},
-		{"outbox", doctor.Backlog{What: "messages may not have arrived", Next: "look in those conversations; nothing is sent twice by itself",
+		{"outbox", doctor.Backlog{What: "messages that may not have arrived", Next: "look in those conversations; nothing is sent twice by itself",
 			Count: func(ctx context.Context) (int64, error) { return outbox.UnknownIn(ctx, db) }}},
-		{"webhook_out", doctor.Backlog{What: "webhook letters are given up", Next: "say /deadletters to the bot to see why, and /redeliver all once the other side is there",
+		{"webhook_out", doctor.Backlog{What: "webhook letters that are given up", Next: "say /deadletters to the bot to see why, and /redeliver all once the other side is there",
 			Count: func(ctx context.Context) (int64, error) {
 				s, err := webhook.StandOf(ctx, db)
 				return int64(s.Dead), err
@@ -246,10 +247,10 @@ func (p Patient) index(ctx context.Context, db *sql.DB, data string) doctor.Line
 	case err != nil:
 		return doctor.Bad("the index of memories cannot be read: "+err.Error(), "restart the bot: it builds the index anew")
 	case fit.Stale > 0:
-		return doctor.Doubtful(fmt.Sprintf("the index does not fit %d of %d memory files", fit.Stale, fit.Files),
+		return doctor.Doubtful(fmt.Sprintf("files of memories that the index does not fit: %d of %d", fit.Stale, fit.Files),
 			"nothing needs to be done: it is built anew when somebody searches")
 	}
-	return doctor.Well("the index fits its %d memory files; %d have new lines", fit.Files, fit.Behind)
+	return doctor.Well("the index fits the files of memories, %d in all; with new lines: %d", fit.Files, fit.Behind)
 }
 
 // mind tries whoever thinks: an agent is started and opens a session in folders of its own, a model's provider is

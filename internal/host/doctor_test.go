@@ -121,7 +121,7 @@ func TestTheDoctorChangesNothing(t *testing.T) {
 	if held, err := p.Instance.Running(); err != nil || held.PID != os.Getpid() {
 		t.Fatal(held, err)
 	}
-	look(true, "1 events wait to be finished")
+	look(true, "events that wait to be finished: 1")
 	close(hold)
 	r.says("dm1: hi")
 	if err := r.stop(); err != nil {
@@ -130,7 +130,7 @@ func TestTheDoctorChangesNothing(t *testing.T) {
 	if err := lock.Release(); err != nil {
 		t.Fatal(err)
 	}
-	look(false, "0 events wait to be finished")
+	look(false, "events that wait to be finished: 0")
 }
 
 func TestTheDoctorFindsWhatIsWrong(t *testing.T) {
