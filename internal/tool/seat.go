@@ -123,7 +123,11 @@ func (s *Seat) rest(now *running) <-chan struct{} {
 // Call runs a tool for the present turn.
 func (s *Seat) Call(ctx context.Context, name string, args json.RawMessage) (Result, error) {
 	now, looped, err := s.enter(name)
-	if err != nil {
+	switch {
+	case err != nil && now != nil: // whoever records hears of what was tried, too
+		s.box.seen(now.turn, Call{Tool: name, Args: args, Err: err})
+		return Result{}, err
+	case err != nil:
 		return Result{}, err
 	}
 	defer s.leave(now)
@@ -145,7 +149,8 @@ func SessionOf(ctx context.Context) string {
 	return session
 }
 
-// enter counts the attempt, and returns the turn that it belongs to, which waits for leave.
+// enter counts the attempt, and returns the turn that it belongs to, which waits for leave. A tool that is not there is an
+// error, with the turn in which it was called.
 func (s *Seat) enter(name string) (now *running, looped bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +158,7 @@ func (s *Seat) enter(name string) (now *running, looped bool, err error) {
 		return nil, false, ErrNoTurn
 	}
 	if !s.names[name] {
-		return nil, false, Fault{404, fmt.Sprintf("there is no tool %q here", name)}
+		return now, false, Fault{404, fmt.Sprintf("there is no tool %q here", name)}
 	}
 	if now.calls++; now.calls == 1 {
 		now.rest = make(chan struct{})

@@ -142,6 +142,11 @@ func (d *door) call(ctx context.Context, name string, args json.RawMessage) (too
 	})
 }
 
+// note lets the seat refuse a tool that it does not have, which is recorded.
+func (d *door) note(ctx context.Context, name string, args json.RawMessage) {
+	_, _ = d.seat.Call(ctx, name, args) // what it says is said in the words of the face
+}
+
 func (d *door) has(name string) bool {
 	for _, t := range d.seat.Tools() {
 		if t.Name == name {

@@ -52,6 +52,7 @@ func (s *Server) mcpServer(d *door) *mcp.Server {
 		Logger:       slog.New(slog.DiscardHandler),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the list never changes
 	})
+	server.AddReceivingMiddleware(noting(d))
 	for _, t := range d.seat.Tools() {
 		server.AddTool(&mcp.Tool{Name: t.Name, Description: t.Doc, InputSchema: t.Params, Annotations: hints(t.Effect)},
 			func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -59,6 +60,18 @@ func (s *Server) mcpServer(d *door) *mcp.Server {
 			})
 	}
 	return server
+}
+
+// noting has calls of tools that are not offered recorded like any other, before the protocol refuses them.
+func noting(d *door) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if call, ok := r.(*mcp.CallToolRequest); ok && !d.has(call.Params.Name) {
+				d.note(ctx, call.Params.Name, call.Params.Arguments)
+			}
+			return next(ctx, method, r)
+		}
+	}
 }
 
 func (s *Server) mcpCall(ctx context.Context, d *door, name string, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -3,6 +3,7 @@ package toolserver
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,6 +100,10 @@ func TestMCPCalls(t *testing.T) {
 	if _, err := call("none", nil); err == nil {
 		t.Error("an unknown tool was called")
 	}
+	if r.mu.Lock(); !slices.Equal(r.refused, []string{"none"}) {
+		t.Errorf("seen as refused: %v", r.refused)
+	}
+	r.mu.Unlock()
 	s.End()
 	res, err = call("memory-save", nil)
 	if text := said(t, res, err); !res.IsError || !strings.Contains(text, "no turn") || r.saves != 0 {

@@ -35,6 +35,7 @@ type rig struct {
 	fail             error    // what send-reply fails with, once
 	saves            int
 	loops            int
+	refused          []string // the tools that a session does not have and was asked for
 	entered, release chan struct{}
 }
 
@@ -48,11 +49,21 @@ type saved struct {
 
 type none struct{}
 
+// seen remembers what was refused because it is not there.
+func (r *rig) seen(_ chat.Turn, c tool.Call) {
+	var fault tool.Fault
+	if errors.As(c.Err, &fault) && fault.Status == http.StatusNotFound {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.refused = append(r.refused, c.Tool)
+	}
+}
+
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, clock: time.Unix(1_800_000_000, 0), logs: &bytes.Buffer{},
 		entered: make(chan struct{}, 16), release: make(chan struct{})}
-	r.box = tool.NewBox(nil,
+	r.box = tool.NewBox(r.seen,
 		tool.New(tool.Tool{Name: "send-reply", Doc: "Say something.", Effect: tool.Speaks, Attempts: 3}, r.reply),
 		tool.New(tool.Tool{Name: "memory-save", Doc: "Keep something.", Effect: tool.Writes}, r.save),
 		tool.New(tool.Tool{Name: "send-file", Effect: tool.Speaks}, r.save),

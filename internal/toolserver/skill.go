@@ -141,6 +141,7 @@ func (s *Server) ask(r *http.Request, name string, a asked) (tool.Result, error)
 	}
 	defer leave()
 	if !d.has(name) {
+		d.note(r.Context(), name, a.args)
 		return tool.Result{}, tool.Fault{Status: 404, Say: "there is no skill " + name + " in this session"}
 	}
 	if a.args[0] != '{' {

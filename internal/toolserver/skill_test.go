@@ -42,6 +42,10 @@ func TestStatusTable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { want(t, r.post(c.method, c.path, c.body, c.auth), c.status) })
 	}
+	if r.mu.Lock(); len(r.refused) != 1 || r.refused[0] != "none" { // whoever had no right to ask is not recorded
+		t.Errorf("seen as refused: %v", r.refused)
+	}
+	r.mu.Unlock()
 }
 
 // AF-134: one session's token opens no other session.
