@@ -107,8 +107,12 @@ func (c *Client) ask(ctx context.Context, method, path string, body io.Reader) (
 	req.Header.Set("Authorization", "Bearer "+c.token.Reveal())
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("reach the bot: %w (is it running? start it with: familiar up)", err)
+	var wrapped *url.Error
+	switch {
+	case ctx.Err() == nil && errors.As(err, &wrapped): // the address is the bot's, whatever was asked for there
+		return nil, fmt.Errorf("reach the bot at %s: %w (is it running? start it with: familiar up)", c.base, wrapped.Err)
+	case err != nil:
+		return nil, fmt.Errorf("reach the bot at %s: %w", c.base, err)
 	}
 	if resp.StatusCode/100 == 2 {
 		return resp, nil
@@ -129,7 +133,12 @@ type Refused struct {
 	First  int64  `json:"firstIndex"` // with 410: the first event that is still kept
 }
 
-func (r Refused) Error() string { return fmt.Sprintf("the bot refused (%d): %s", r.Status, r.Say) }
+func (r Refused) Error() string {
+	if r.Status == http.StatusUnauthorized {
+		return "the bot refused (401): this is not its token; FAMILIAR_TOKEN has to be the content of state/token in its directory"
+	}
+	return fmt.Sprintf("the bot refused (%d): %s", r.Status, r.Say)
+}
 
 // Temporary reports whether the same may be taken later.
 func (r Refused) Temporary() bool {

@@ -36,7 +36,7 @@ func (c *Client) Say(ctx context.Context, session, text string, see ...func(Even
 // that holds what the person was told. Status is "" when the answer has not come. see is shown every event on the way.
 func (c *Client) Await(ctx context.Context, posted Posted, from int64, see ...func(Event)) (Reply, error) {
 	reply := Reply{Session: posted.Session, End: from}
-	w := wait{message: posted.Message, text: posted.Text}
+	w := wait{base: c.base, message: posted.Message, text: posted.Text}
 	err := c.Stream(ctx, posted.Session, from, func(ev Event) bool {
 		for _, see := range see {
 			see(ev)
@@ -53,6 +53,7 @@ func (c *Client) Await(ctx context.Context, posted Posted, from int64, see ...fu
 
 // wait follows a stream until the turn of one message has ended.
 type wait struct {
+	base    string // the bot's address
 	message string
 	text    string // by which the message is known while it has no name
 	turn    string
@@ -76,8 +77,8 @@ func (w *wait) saw(ev Event) bool {
 		w.turn, w.texts = ev.Data.Turn, nil
 	case ev.Type == "message.completed" && (ev.Data.ReplyTo == w.message || ours):
 		w.texts = append(w.texts, ev.Data.Text)
-	case ev.Type == "message.files" && (ev.Data.ReplyTo == w.message || ours):
-		w.texts = append(w.texts, ev.files())
+	case ev.Type == "message.files" && (ev.Data.ReplyTo == w.message || ours || ev.Data.ReplyTo == "" && w.turn != ""):
+		w.texts = append(w.texts, ev.files(w.base)) // what a command sends answers nothing by name
 	case ev.Type == "message.updated" && len(w.texts) > 0 && w.turn != "":
 		w.texts = []string{ev.Data.Text}
 	case kind == "turn" && stage != "started" && ours:
@@ -97,7 +98,7 @@ func (r Reply) Verdict() error {
 	case r.Status != "completed" && r.Text == "":
 		return fmt.Errorf("the turn %s without a word%s", r.Status, why)
 	case r.Status == "failed":
-		return fmt.Errorf("the turn failed: %s%s", r.Text, why)
+		return errors.New(r.Text + why) // the bot's words say that it failed
 	case r.Text == "":
 		return ErrSilence
 	}

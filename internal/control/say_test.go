@@ -65,7 +65,10 @@ func TestAnswers(t *testing.T) {
 			`message.completed {"text":"x","turnId":"t1"}`, `message.updated {"text":"y"}`, `turn.completed {"turnId":"t1"}`}, "y", "completed", ""},
 		"files": {[]string{`turn.started {"turnId":"t1","answers":"m1"}`, `message.files {"replyTo":"m0","files":[{"name":"other"}]}`,
 			`message.files {"text":"look","replyTo":"m1","files":[{"name":"a.txt","path":"/v1/a"},{"name":"b","path":"/v1/b"}]}`,
-			`turn.completed {"turnId":"t1"}`}, "look\na.txt /v1/a\nb /v1/b", "completed", ""},
+			`turn.completed {"turnId":"t1"}`}, "look\na.txt URL/v1/a\nb URL/v1/b", "completed", ""},
+		"files of a command": {[]string{`message.files {"files":[{"name":"other"}]}`, `turn.started {"turnId":"t1","answers":"m1"}`,
+			`message.files {"files":[{"name":"all.md","path":"/v1/a"}]}`, `message.completed {"text":"here","replyTo":"m1"}`,
+			`turn.completed {"turnId":"t1"}`}, "all.md URL/v1/a\n\nhere", "completed", ""},
 		"silence":                 {[]string{`turn.started {"turnId":"t1","answers":"m1"}`, `turn.completed {"turnId":"t1","answers":"m1"}`}, "", "completed", "silence"},
 		"a turn that was cut off": {[]string{`turn.started {"turnId":"t1","answers":"m1"}`, `turn.failed {"turnId":"t1"}`}, "", "failed", "without a word"},
 		"why it failed": {[]string{`turn.started {"turnId":"t1","answers":"m1"}`, `message.completed {"text":"sorry","replyTo":"m1"}`,
@@ -73,7 +76,12 @@ func TestAnswers(t *testing.T) {
 		"an end without an answer": {[]string{`turn.started {"turnId":"t1","answers":"m1"}`}, "", "", "ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			reply, err := bot(t, events(t, c.lines...)).Say(t.Context(), "s1", "hello")
+			client := bot(t, events(t, c.lines...))
+			reply, err := client.Say(t.Context(), "s1", "hello")
+			c.text = strings.ReplaceAll(c.text, "URL", client.base)
+			if err != nil && strings.Contains(err.Error(), "the turn failed: ") {
+				t.Errorf("the bot's own words have a preface: %v", err)
+			}
 			if reply.Text != c.text || reply.Status != c.status || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%+v, %v", reply, err)
 			}

@@ -35,14 +35,14 @@ type Event struct {
 	} `json:"data"`
 }
 
-// files is a message with files in words: the caption, and what was sent, a line each.
-func (ev Event) files() string {
+// files is a message with files in words: the caption, and what was sent and where it is, a line each.
+func (ev Event) files(base string) string {
 	var lines []string
 	if ev.Data.Text != "" {
 		lines = append(lines, ev.Data.Text)
 	}
 	for _, f := range ev.Data.Files {
-		lines = append(lines, f.Name+" "+f.Path)
+		lines = append(lines, f.Name+" "+base+f.Path)
 	}
 	return strings.Join(lines, "\n")
 }
