@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 
 	"familiar/internal/agent/acp"
 	"familiar/internal/agent/acp/profile"
@@ -79,6 +80,19 @@ func (h *Host) installed(ctx context.Context, deps acp.Deps) (profile.Profile, e
 		h.log.Warn("an agent that is installed is passed over", "agent", p.Name, chat.KeyErr, err)
 	}
 	return profile.Profile{}, nil
+}
+
+// ours reports whether our own agent thinks, without a try of any other.
+func (h *Host) ours() bool {
+	cfg := h.cfg.Agent.Config
+	if cfg.Kind == "builtin" || cfg.ID != "" || cfg.Command != "" {
+		return cfg.Kind == "builtin"
+	}
+	return !slices.ContainsFunc(profile.IDs(), func(id string) bool {
+		p, _ := profile.Build(id, acp.Operator(cfg, acp.Deps{Parent: os.Environ()})) // what is wrong with one is told at the start
+		_, missing := exec.LookPath(p.Command)
+		return missing == nil && p.Restricted
+	})
 }
 
 // agentDeps is what the house gives to an agent in a process of its own.

@@ -42,13 +42,8 @@ const ourAgent = "Familiar"
 // there, and else an Ollama on this machine, if one answers.
 func (h *Host) openBuiltin() *builtin {
 	agents := h.cfg.Agent
-	environ := h.modelKeys()
-	deps := llm.Deps{Environ: environ, Log: h.log.With("module", "LLM")}
-	section := h.cfg.LLM.Config
-	if found := llm.Discover(environ); section.Provider == "" && len(found) > 0 {
-		section = found[0].Fill(section)
-	}
-	section.Model = cmp.Or(section.Model, agents.Model)
+	deps := llm.Deps{Environ: h.modelKeys(), Log: h.log.With("module", "LLM")}
+	section := h.ownSection()
 	h.Vault.Know(section.APIKey, section.Fallback.APIKey)
 	limit := time.Duration(agents.ConnectTimeoutMs) * time.Millisecond
 	b := &builtin{deps: deps, limit: limit, section: section, look: make(chan struct{}, 1),
@@ -66,6 +61,17 @@ func (h *Host) openBuiltin() *builtin {
 	}
 	b.look <- struct{}{}
 	return b
+}
+
+// ownSection is the provider and the model that the built-in agent thinks with, as far as they are known without a word
+// from the network.
+func (h *Host) ownSection() llm.Config {
+	section := h.cfg.LLM.Config
+	if found := llm.Discover(h.modelKeys()); section.Provider == "" && len(found) > 0 {
+		section = found[0].Fill(section)
+	}
+	section.Model = cmp.Or(section.Model, h.cfg.Agent.Model)
+	return section
 }
 
 // modelKeys is our environment with the keys of model providers that are configured.

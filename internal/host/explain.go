@@ -83,7 +83,21 @@ func then(cfg config.Config, g *gate.Gate, ev chat.Event) (*explanation.Then, er
 	t.SessionType = chat.MessageSession
 	choice := router.New(cfg.Agent.ModelRouting, cfg.Agent.Model, gate.Target).Choose(router.Session{Type: t.SessionType, Cause: ev})
 	t.Model, t.ModelWhy = choice.Model, choice.Why
+	if h := (&Host{cfg: cfg}); t.Model == "" && h.ours() {
+		t.Model, t.ModelWhy = h.ownModel()
+	}
 	return t, nil
+}
+
+// ownModel is which model the built-in agent thinks with where no rule and no feature names one, and why.
+func (h *Host) ownModel() (model, why string) {
+	switch section := h.ownSection(); {
+	case section.Model != "":
+		return section.Model, "llm.model, for the built-in agent"
+	case section.Provider != "":
+		return "", "the built-in agent takes one that " + section.Title() + " lists, when the bot starts"
+	}
+	return "", "the built-in agent has no key of a provider here; a bot takes an Ollama of its machine, where one answers"
 }
 
 // admittedTo looks up whom an owner of the bot admitted, without a write to its database.

@@ -1,14 +1,49 @@
 package host
 
 import (
+	"strings"
 	"testing"
 
 	"familiar/internal/chat"
 	"familiar/internal/config"
 	"familiar/internal/explanation"
 	"familiar/internal/gate"
+	"familiar/internal/instance"
 	"familiar/internal/router"
+	"familiar/internal/secret"
 )
+
+// Where our own agent thinks, the model is the one that it would take, as far as that is known without the network.
+func TestExplainTheModelOfOurOwnAgent(t *testing.T) {
+	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("PATH", t.TempDir()) // with no agent on it
+	inst, err := instance.Find(dir(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := event("dm1", "owner", "hi")
+	owner.Place.Platform, owner.From.Platform = "web", "web"
+	for name, c := range map[string]struct {
+		set        func(*config.Config)
+		model, why string
+	}{
+		"named":                {func(c *config.Config) { c.Agent.Kind, c.LLM.Model = "builtin", "qwen3" }, "qwen3", "llm.model"},
+		"by default":           {func(c *config.Config) { c.LLM.Model = "qwen3" }, "qwen3", "llm.model"},
+		"named for all agents": {func(c *config.Config) { c.Agent.Model, c.LLM.Model = "big", "qwen3" }, "big", "agent.model"},
+		"of a provider":        {func(c *config.Config) { c.Agent.AnthropicAPIKey = secret.New("key") }, "", "one that Anthropic lists"},
+		"nobody":               {func(*config.Config) {}, "", "no key of a provider"},
+		"another agent":        {func(c *config.Config) { c.Agent.Command, c.LLM.Model = "/opt/agent", "qwen3" }, "", "the agent's own choice"},
+	} {
+		cfg := config.Defaults()
+		c.set(&cfg)
+		e, err := Explain(t.Context(), inst, config.Loaded{Config: cfg}, owner)
+		if err != nil || e.Then == nil || e.Then.Model != c.model || !strings.Contains(e.Then.ModelWhy, c.why) {
+			t.Errorf("%s: %+v, %v", name, e.Then, err)
+		}
+	}
+}
 
 // What is explained is what the bot does, while it runs and when it has ended.
 func TestExplain(t *testing.T) {
