@@ -169,7 +169,11 @@ func (d *decoder) scalar(path string, n *node, v reflect.Value) {
 		v.SetBool(on)
 	case v.CanInt():
 		i, err := strconv.ParseInt(n.value, 10, v.Type().Bits())
-		if err != nil || n.kind == text && !n.loose {
+		switch {
+		case err == nil && n.kind == text && !n.loose:
+			d.wrong(n.at, path, "%q is text; write it without quotes", n.value)
+			return
+		case err != nil:
 			d.wrong(n.at, path, "%q is not a whole number%s", n.value, sizeHint(v.Type(), err))
 			return
 		}

@@ -41,7 +41,7 @@ func (w Where) find(environment string) ([]string, Problems) {
 		base = w.File
 		stem = strings.TrimSuffix(base, filepath.Ext(base))
 		if _, err := os.Stat(base); err != nil {
-			return nil, Problems{{Say: "read configuration: " + err.Error()}}
+			return nil, Problems{{At: Origin{Name: base}, Say: errors.Unwrap(err).Error()}}
 		}
 	} else {
 		// What is wrong with the directory is not to be told of every file that could lie in it.

@@ -117,7 +117,7 @@ func (l *Loaded) fill(root *node, env map[string]string, known Problems, look bo
 		problem := Problem{at, p.Path, p.Say}
 		if p.Severity == setting.Warning {
 			l.Warnings = append(l.Warnings, problem)
-		} else if !slices.ContainsFunc(d.problems, func(q Problem) bool { return q.Path == p.Path }) {
+		} else if !slices.ContainsFunc(d.problems, func(q Problem) bool { return covers(q, p) }) {
 			problem.Say += d.hint(root, p)
 			if name := d.wants(root, p.Path); look && name != "" {
 				l.forgive(problem, name)
@@ -139,6 +139,12 @@ func (l *Loaded) fill(root *node, env map[string]string, known Problems, look bo
 	}
 	l.Secrets = secrets(reflect.ValueOf(l.Config), "")
 	return nil
+}
+
+// covers reports whether a problem that is told already says enough about another one: of the same key, or of a platform
+// where for want of it none is on.
+func covers(told Problem, p setting.Problem) bool {
+	return told.Path == p.Path || p.Path == "platforms" && strings.HasPrefix(told.Path, "platforms.")
 }
 
 // origin finds where the value with a problem was written. A value that is missing has the place of its section.

@@ -142,6 +142,9 @@ func TestNoPlatform(t *testing.T) {
 		_, err := load(t, yaml)
 		bad(t, err, "config.yaml:2:1: platforms: no platform is on")
 	}
+	if _, err := load(t, "version: 1\nplatforms: {disord: {}}\n"); err == nil || strings.Contains(err.Error(), "no platform is on") {
+		t.Errorf("a platform that is mistyped: %v", err) // what is wrong with it is enough
+	}
 	for _, yaml := range []string{"version: 1\n", "version: 1\nplatforms:\n  web:\n", "version: 1\nplatforms: {web: {}}\n"} {
 		if !good(t, yaml).Config.Platforms.Web.Enabled {
 			t.Errorf("the page is off with %q", yaml)

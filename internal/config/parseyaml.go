@@ -16,7 +16,13 @@ const deepest = 64
 func parseYAML(name string, data []byte) (*node, Problems) {
 	var root yaml.Node
 	if err := yaml.Load(data, &root); err != nil {
-		return nil, yamlProblems(name, err)
+		problems := yamlProblems(name, err)
+		for i, p := range problems {
+			if tabbed(data, p.At.Line) {
+				problems[i].Say = "not YAML: the line is indented with a tab; indent with spaces"
+			}
+		}
+		return nil, problems
 	}
 	if root.Kind != yaml.DocumentNode || len(root.Content) == 0 {
 		return nil, Problems{{At: Origin{name, 1, 1}, Say: "the file is empty; write at least: version: 1"}}
@@ -27,6 +33,16 @@ func parseYAML(name string, data []byte) (*node, Problems) {
 		n = nil
 	}
 	return n, b.problems
+}
+
+// tabbed reports whether a line, counted from 1, is indented with a tab, which YAML does not take.
+func tabbed(data []byte, line int) bool {
+	lines := strings.Split(string(data), "\n")
+	if line > len(lines) {
+		return false
+	}
+	text := lines[line-1]
+	return strings.Contains(text[:len(text)-len(strings.TrimLeft(text, " \t"))], "\t")
 }
 
 // yamlProblems gives each of the parser's complaints its place.

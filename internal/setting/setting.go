@@ -9,7 +9,10 @@
 // and says in Check what is missing, wrong or corrected, by key. Package config adds the place in the file.
 package setting
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Severity says what a problem does to the start.
 type Severity int
@@ -71,7 +74,7 @@ func (r *Report) OneOf(key, value string, allowed ...string) {
 			return
 		}
 	}
-	r.Wrong(key, "%q is not one of %q", value, allowed)
+	r.Wrong(key, "%q is not one of %s", value, strings.Join(allowed, ", "))
 }
 
 func (r *Report) add(p Problem) { top := r.top(); top.list = append(top.list, p) }

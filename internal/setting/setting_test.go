@@ -48,7 +48,7 @@ func TestOneOf(t *testing.T) {
 		t.Errorf("an allowed word is a problem: %+v", r.Problems())
 	}
 	r.OneOf("level", "c", "a", "b")
-	want := []Problem{{"level", Fatal, false, `"c" is not one of ["a" "b"]`}}
+	want := []Problem{{"level", Fatal, false, `"c" is not one of a, b`}}
 	if got := r.Problems(); !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
 	}
