@@ -14,6 +14,7 @@ import (
 	"familiar/internal/logging"
 	"familiar/internal/secret"
 	"familiar/internal/setting"
+	"familiar/internal/terminal"
 )
 
 // agentFlags are the flags of agent.
@@ -59,6 +60,9 @@ func serveAgent(cmd *cobra.Command, f agentFlags) error {
 		vault.Know(found.Key)
 	}
 	errs := cmd.ErrOrStderr() // the output is the protocol's alone
+	if in, ok := cmd.InOrStdin().(*os.File); ok && terminal.IsTerminal(in) {
+		_, _ = fmt.Fprintln(errs, "familiar agent waits for a program that speaks JSON-RPC, such as an editor; Ctrl-D leaves, and familiar chat talks with a bot")
+	}
 	log := logging.New(logging.Defaults(), errs, errs, isTerminal(errs), vault)
 	ctx, leave := heed(cmd.Context(), log, nil)
 	defer leave()

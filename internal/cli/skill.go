@@ -35,7 +35,11 @@ func skillCommandWith(timeout time.Duration) *cobra.Command {
 			for _, s := range skillTable() {
 				names = append(names, s.name)
 			}
-			return refuse(cmd, usageError{codeUsage, fmt.Sprintf("no skill %q; there are %s", strings.Join(args, " "), strings.Join(names, ", ")),
+			say := fmt.Sprintf("no skill %q", strings.Join(args, " "))
+			if len(args) == 0 {
+				say = "the name of the skill is missing"
+			}
+			return refuse(cmd, usageError{codeUsage, say + "; there are " + strings.Join(names, ", "),
 				"familiar skill send-reply --help"})
 		},
 	}
