@@ -97,7 +97,7 @@ func TestATurnThatEndsOnAFullDisk(t *testing.T) {
 	}
 	b.follow(posted.Session, func(events []event) bool { return events[len(events)-1].Type == "turn.started" })
 	fill()
-	wait(t, "the turn has ended", func() bool { return strings.Contains(b.log.String(), "could not be finished") })
+	wait(t, "the turn has ended", func() bool { return strings.Contains(b.log.String(), "a notice did not go out") })
 	free()
 	events := b.follow(posted.Session, func(events []event) bool { return events[len(events)-1].Type == "turn.failed" })
 	if said := summary(events); !strings.Contains(said, "Sorry") {
