@@ -16,12 +16,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
-	"familiar/internal/process"
 )
 
 func TestMain(m *testing.M) {
-	process.Warden()
 	goleak.VerifyTestMain(m)
 }
 

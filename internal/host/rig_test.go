@@ -21,12 +21,10 @@ import (
 	"familiar/internal/config"
 	"familiar/internal/instance"
 	"familiar/internal/platform"
-	"familiar/internal/process"
 	"familiar/internal/secret"
 )
 
 func TestMain(m *testing.M) {
-	process.Warden()
 	script.Main()
 	operatorServer()
 	goleak.VerifyTestMain(m)

@@ -22,9 +22,8 @@ import (
 	"familiar/internal/process"
 )
 
-// TestMain makes the test's own executable a warden, and the programs that the tests start.
+// TestMain makes the test's own executable the programs that the tests start.
 func TestMain(m *testing.M) {
-	process.Warden()
 	if len(os.Args) > 2 && os.Args[1] == "child" {
 		syscall.Exit(child(os.Args[2], os.Args[3:])) // without the pause of the race detector
 	}

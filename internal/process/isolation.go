@@ -40,9 +40,6 @@ func Isolable() (Isolation, error) {
 
 // tryOut starts a gate that is told nothing, so that it ends at once.
 func tryOut(way Isolation) error {
-	if !armed.Load() {
-		return errUnarmed
-	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,18 +23,11 @@ const (
 	wardenMark = "FAMILIAR_WARDEN"
 )
 
-// armed says that Warden was called, so that what we start of ourselves will know what it is. Without it, it would do
-// what this program does, and start itself in its turn, without end.
-var armed atomic.Bool
-
-// errUnarmed is a programmer's error.
-var errUnarmed = errors.New("process: main, or TestMain, has not called process.Warden")
-
-// Warden must be the first call of main, and of TestMain where a test starts processes. It returns at once unless
-// this process was started as a warden, or as the gate that a confined program goes through; then it does that
-// work and exits.
-func Warden() {
-	armed.Store(true)
+// init makes this process a warden, or the gate that a confined program goes through, where it was started as one; then it
+// does that work and exits. It is no call of main, because each agent costs two such starts: packages are set up in the order
+// of their import paths as soon as what they import is there (the Go specification, "Program initialization"), this one long
+// before most libraries, and half of a start is theirs.
+func init() {
 	if len(os.Args) != 1 || os.Getenv(wardenMark) == "" {
 		return
 	}

@@ -10,14 +10,12 @@ import (
 
 	"familiar/internal/agent/script"
 	"familiar/internal/cli"
-	"familiar/internal/process"
 )
 
 // asProgram makes this test's executable be the program.
 const asProgram = "FAMILIAR_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	process.Warden()
 	script.Main()
 	if os.Getenv(asProgram) != "" || isSkill(os.Args) {
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

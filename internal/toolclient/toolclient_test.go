@@ -15,12 +15,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
-
-	"familiar/internal/process"
 )
 
 func TestMain(m *testing.M) {
-	process.Warden()
 	goleak.VerifyTestMain(m)
 }
 

@@ -6,12 +6,9 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
-	"familiar/internal/process"
 )
 
 func TestMain(m *testing.M) {
-	process.Warden()
 	goleak.VerifyTestMain(m)
 }
 

@@ -9,12 +9,10 @@ import (
 	"go.uber.org/goleak"
 
 	"familiar/internal/agent/script"
-	"familiar/internal/process"
 	"familiar/internal/workspace"
 )
 
 func TestMain(m *testing.M) {
-	process.Warden()
 	script.Main()
 	goleak.VerifyTestMain(m)
 }

@@ -15,12 +15,10 @@ import (
 	"familiar/internal/agent"
 	"familiar/internal/chat"
 	"familiar/internal/llm"
-	"familiar/internal/process"
 	"familiar/internal/tool"
 )
 
 func TestMain(m *testing.M) {
-	process.Warden()
 	serveOnStreams()
 	goleak.VerifyTestMain(m)
 }

@@ -13,14 +13,12 @@ import (
 
 	"familiar/internal/cli"
 	"familiar/internal/llm/llmtest"
-	"familiar/internal/process"
 )
 
 // notebook makes this test's executable an MCP server on standard streams; it names the file that notes go to.
 const notebook = "FAMILIAR_TEST_NOTEBOOK"
 
 func TestMain(m *testing.M) {
-	process.Warden()
 	if file := os.Getenv(notebook); file != "" {
 		serveNotebook(file)
 	}
