@@ -41,16 +41,16 @@ func measureCrowd(ctx context.Context, dir string, p programs, t *table) (err er
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	var reading sync.WaitGroup
 	defer func() {
 		err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM))
+		reading.Wait()
 		_ = cmd.Wait() // its end was asked for
 	}()
 	lines := bufio.NewReader(out)
 	if err := ready(lines); err != nil {
 		return err
 	}
-	var reading sync.WaitGroup
-	defer reading.Wait()
 	reading.Go(func() { _, _ = lines.WriteTo(nowhere{}) }) // its log must not fill the pipe
 	took, err := ask(ctx, at)
 	if err != nil {

@@ -3,7 +3,6 @@ package process
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -92,16 +91,16 @@ func signalAll(s syscall.Signal) {
 }
 
 // childrenOf lists the children of a process; none when it is gone.
-func childrenOf(pid int) []int {
-	lists, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
+func childrenOf(pid int) (pids []int) {
+	tasks := "/proc/" + strconv.Itoa(pid) + "/task/"
+	threads, err := os.ReadDir(tasks)
 	if err != nil {
 		return nil
 	}
-	var pids []int
-	for _, path := range lists {
-		text, err := os.ReadFile(path)
+	for _, thread := range threads {
+		text, err := os.ReadFile(tasks + thread.Name() + "/children")
 		if err != nil {
-			continue
+			continue // it has ended meanwhile
 		}
 		for _, field := range bytes.Fields(text) {
 			if child, err := strconv.Atoi(string(field)); err == nil {
