@@ -44,7 +44,7 @@ func (y *typist) begin(ctx context.Context, t chat.Turn) {
 func (y *typist) keep(ctx context.Context, t chat.Turn) {
 	again := time.NewTicker(typingEvery)
 	defer again.Stop()
-	for ctx.Err() == nil && (y.waits(t, 0) || y.show(ctx, t)) {
+	for ctx.Err() == nil && (y.waits(t) || y.show(ctx, t)) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
@@ -66,20 +66,25 @@ func (y *typist) end(t chat.Turn) {
 
 // pause shows nothing for the turn until what it returns is called: it waits for a person.
 func (y *typist) pause(t chat.Turn) (resume func()) {
-	y.waits(t, 1)
-	return func() { y.waits(t, -1) }
+	y.asks(t, 1)
+	return func() { y.asks(t, -1) }
 }
 
-// waits reports whether a turn waits for a person, after n more of its questions were put to them.
-func (y *typist) waits(t chat.Turn, n int) bool {
+// asks counts the questions that a turn waits for.
+func (y *typist) asks(t chat.Turn, more int) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if w := y.busy[t.ID]; w != nil {
+		w.waits += more
+	}
+}
+
+// waits reports whether a turn waits for a person.
+func (y *typist) waits(t chat.Turn) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	w := y.busy[t.ID]
-	if w == nil {
-		return false
-	}
-	w.waits += n
-	return w.waits > 0
+	return w != nil && w.waits > 0
 }
 
 // typing tells the network of a turn, where it can show it.

@@ -33,7 +33,7 @@ func patience(a chat.Action) time.Duration {
 // deliver does what a row says and settles the row, however long the network took.
 func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.Receipt, error) {
 	ctx = context.WithoutCancel(ctx)
-	if r.at.IsZero() {
+	if r.at.IsZero() { // it is begun now, and not taken up from an earlier start
 		r.at = o.deps.Now()
 	}
 	limited, cancel := context.WithTimeout(ctx, patience(r.action))
