@@ -32,8 +32,8 @@ var starters = map[string]string{
 	"internal/toolclient/toolclient.go": "Open and Close wait for every server",
 	"internal/toolserver/server.go":     "Run waits for the listener that it serves",
 
-	"internal/platform/misskey/client.go": "an upload waits for whoever fills it",
-	"internal/platform/misskey/stream.go": "dispose waits for the reader and the heartbeat",
+	"internal/platform/misskey/api/client.go": "an upload waits for whoever fills it",
+	"internal/platform/misskey/api/stream.go": "Close waits for the reader and the heartbeat",
 }
 
 // roots are the files that may make a context out of nothing, each with why.

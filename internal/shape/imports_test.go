@@ -48,7 +48,7 @@ var mayImport = map[string]string{
 
 	// Adapters hang off their seam, and know no other.
 	"platform/discord": "chat egress kv platform secret setting",
-	"platform/misskey": "chat egress kv platform secret setting",
+	"platform/misskey": "chat egress kv platform platform/misskey/api secret setting",
 	"platform/web":     "answer chat platform setting sqlite",
 	"platform/webhook": "answer chat markup platform secret setting sqlite",
 	"agent/loop":       "agent chat llm setting tool toolclient",
@@ -58,6 +58,9 @@ var mayImport = map[string]string{
 
 	// Our own loop, served to others.
 	"agent/serve": "agent agent/loop chat journal jsonrpc llm tool toolclient",
+
+	// How an adapter speaks to its network, where no module of others does.
+	"platform/misskey/api": "platform secret",
 
 	// What an adapter knows of the many that it speaks to, as data.
 	"agent/acp/profile": "",
@@ -118,7 +121,7 @@ var mayImport = map[string]string{
 // foreign says who may use a module that is not ours. One kind of work has one engine, behind one package.
 var foreign = map[string]string{
 	"github.com/coder/acp-go-sdk":      "agent/acp agent/serve",
-	"github.com/coder/websocket":       "platform/discord platform/misskey",
+	"github.com/coder/websocket":       "platform/discord platform/misskey/api",
 	"github.com/disgoorg/":             "platform/discord",
 	"github.com/fsnotify/fsnotify":     "watch",
 	"github.com/google/jsonschema-go":  "tool toolclient",

@@ -19,13 +19,12 @@ const (
 
 // largePackages may be larger, each with why it is not two.
 var largePackages = map[string]string{
-	"agent/acp":        "the connection, the session and the process of an agent share one life; see decision 005",
-	"config":           "the check, the environment, the example, the schema and the reference share one description; see decision 013",
-	"cli":              "one file a command, and none knows another; see decision 014",
-	"host":             "every part of the bot is put together here, a file for each; see decision 001",
-	"memory":           "files, what they resolve to and what finds them share one rule of who may see what; see decision 034",
-	"platform/misskey": "the client is our own, and calls, stream and what was missed share one account; see decision 039",
-	"llm":              "two dialects of the wire share one reader, one watch and one set of problems; see decision 021",
+	"agent/acp": "the connection, the session and the process of an agent share one life; see decision 005",
+	"config":    "the check, the environment, the example, the schema and the reference share one description; see decision 013",
+	"cli":       "one file a command, and none knows another; see decision 014",
+	"host":      "every part of the bot is put together here, a file for each; see decision 001",
+	"memory":    "files, what they resolve to and what finds them share one rule of who may see what; see decision 034",
+	"llm":       "two dialects of the wire share one reader, one watch and one set of problems; see decision 021",
 }
 
 // longFiles may be longer: they are tables.

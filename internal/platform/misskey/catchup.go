@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"familiar/internal/chat"
+	"familiar/internal/platform/misskey/api"
 )
 
 // maxPages bounds what is fetched after a time of deafness: of each list no more than the newest 5,000.
@@ -29,7 +30,7 @@ func (l *listener) catchUp(ctx context.Context) {
 	}
 	l.later(from.Add(slack))
 	switch {
-	case revoked(err):
+	case api.Revoked(err):
 		l.abort(err)
 	case ctx.Err() == nil:
 		l.log.Warn("what was said meanwhile could not be fetched", chat.KeyErr, err)
@@ -57,7 +58,7 @@ func (l *listener) fetchMissed(ctx context.Context, from time.Time) error {
 // missedNotes fetches the notes that mention us from a moment on.
 func (l *listener) missedNotes(ctx context.Context, from time.Time) (missed []note, err error) {
 	err = back(maxPages, note.id, func(untilID string) ([]note, error) {
-		return call[[]note](ctx, l.api, "notes/mentions", limited{Limit: pageSize, UntilID: untilID})
+		return api.Call[[]note](ctx, l.api, "notes/mentions", limited{Limit: pageSize, UntilID: untilID})
 	}, func(n note) bool {
 		if n.CreatedAt.V.Before(from) {
 			return false
@@ -69,18 +70,18 @@ func (l *listener) missedNotes(ctx context.Context, from time.Time) (missed []no
 		l.log.Warn("more was said meanwhile than is fetched; the oldest of it is not heard", "fetched", len(missed), "since", from)
 	}
 	slices.SortStableFunc(missed, func(a, b note) int { return a.CreatedAt.V.Compare(b.CreatedAt.V.Time) })
-	return missed, judge(err, false)
+	return missed, api.Judge(err, false)
 }
 
 // missedChats fetches the chat messages of others from a moment on: first who wrote, then what. An instance without
 // chats has none, and neither has somebody with whom there is none any more.
 func (l *listener) missedChats(ctx context.Context, from time.Time) (missed []chatMessage, err error) {
-	latest, err := call[[]chatMessage](ctx, l.api, "chat/history", limited{Limit: pageSize})
+	latest, err := api.Call[[]chatMessage](ctx, l.api, "chat/history", limited{Limit: pageSize})
 	switch {
-	case is(err, "UNKNOWN_API_ENDPOINT", noChat, "PERMISSION_DENIED"):
+	case api.Is(err, "UNKNOWN_API_ENDPOINT", api.ChatDenied, "PERMISSION_DENIED"):
 		return nil, nil
 	case err != nil:
-		return nil, judge(err, false)
+		return nil, api.Judge(err, false)
 	}
 	us := l.self().ID
 	for _, last := range latest {
@@ -88,7 +89,7 @@ func (l *listener) missedChats(ctx context.Context, from time.Time) (missed []ch
 		if with == us {
 			with = last.To.V
 		}
-		if last.CreatedAt.V.Before(from) || last.Room.V != "" || !anID.MatchString(with) {
+		if last.CreatedAt.V.Before(from) || last.Room.V != "" || !api.IsID(with) {
 			continue
 		}
 		err := back(maxPages, chatMessage.id, func(untilID string) ([]chatMessage, error) {
@@ -102,8 +103,8 @@ func (l *listener) missedChats(ctx context.Context, from time.Time) (missed []ch
 			}
 			return true
 		})
-		switch err = judge(err, false); {
-		case err != nil && !temporary(err) && !revoked(err) && ctx.Err() == nil:
+		switch err = api.Judge(err, false); {
+		case err != nil && !temporary(err) && !api.Revoked(err) && ctx.Err() == nil:
 			l.log.Warn("a chat cannot be read", chat.KeyPerson, with, chat.KeyErr, err)
 		case err != nil:
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"familiar/internal/chat"
+	"familiar/internal/platform/misskey/api"
 )
 
 var errNotYet = errors.New("the platform misskey was not connected yet")
@@ -27,7 +28,7 @@ const moreThan = 10
 
 // chatWith returns messages of a chat, newest first, as the instance tells them.
 func (m *Misskey) chatWith(ctx context.Context, person string, limit int, untilID string) ([]chatMessage, error) {
-	return call[[]chatMessage](ctx, m.api, "chat/messages/user-timeline", userChat{person, limit, untilID})
+	return api.Call[[]chatMessage](ctx, m.api, "chat/messages/user-timeline", userChat{person, limit, untilID})
 }
 
 // chatBefore tells what was said in a chat. Reading a chat marks it as read, and an instance announces no message that
@@ -76,7 +77,7 @@ func (m *Misskey) told(found []chatMessage) (said []chat.Message) {
 	})
 	me := m.self()
 	for _, c := range found {
-		if !anID.MatchString(c.ID) || !anID.MatchString(c.From) {
+		if !api.IsID(c.ID) || !api.IsID(c.From) {
 			continue
 		}
 		author, _ := m.people.of(c.From)
@@ -103,7 +104,7 @@ func (m *Misskey) whole(ctx context.Context, c chatMessage) (chatMessage, error)
 		c.FromUser.V = author
 		return c, nil
 	}
-	full, err := call[chatMessage](ctx, m.api, "chat/messages/show", messageID{c.ID})
+	full, err := api.Call[chatMessage](ctx, m.api, "chat/messages/show", messageID{c.ID})
 	if err != nil {
 		return c, err
 	}

@@ -32,6 +32,14 @@ func Defaults() Config {
 		Reconnect: Reconnect{Enabled: true, MaxAttempts: 5, BaseDelay: 1000}}
 }
 
+// origin is the address of the instance.
+func (c *Config) origin() string {
+	if !c.Secure {
+		return "http://" + c.Host
+	}
+	return "https://" + c.Host
+}
+
 // Check reports what nothing can connect with. Of a platform that is off nothing is required.
 func (c *Config) Check(r *setting.Report) {
 	switch {

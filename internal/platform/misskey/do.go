@@ -3,13 +3,13 @@ package misskey
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"time"
 
 	"familiar/internal/chat"
 	"familiar/internal/platform"
+	"familiar/internal/platform/misskey/api"
 )
 
 // Do does one thing on the instance. A time-out of something that would be there twice if it were done twice is
@@ -37,7 +37,7 @@ func (m *Misskey) Do(ctx context.Context, a chat.Action) (chat.Receipt, error) {
 	default:
 		return chat.Receipt{}, platform.ErrUnsupported
 	}
-	if revoked(err) {
+	if api.Revoked(err) {
 		m.abort(err)
 	}
 	return receipt, err
@@ -95,19 +95,19 @@ func (m *Misskey) address(ctx context.Context, at place, answers chat.MessageID)
 	}
 	model := cmp.Or(string(answers), at.ref) // a note that answers none is seen by those whose thread it is
 	n, err := m.show(ctx, model)
-	if is(err, noNote) && model != at.ref {
+	if api.Is(err, noNote) && model != at.ref {
 		p.ReplyID = at.ref
 		n, err = m.show(ctx, at.ref)
 	}
 	switch {
-	case is(err, noNote) && answers == "":
+	case api.Is(err, noNote) && answers == "":
 		p.Visibility = "home" // nobody knows whether it was public
 		if at.open != chat.Broadcast {
 			p.Visibility = "followers"
 		}
 		return p, nil
 	case err != nil:
-		return post{}, fmt.Errorf("read the note that is answered: %w", judge(err, false))
+		return post{}, fmt.Errorf("read the note that is answered: %w", api.Judge(err, false))
 	}
 	return p.seenLike(n), nil
 }
@@ -117,9 +117,9 @@ const noNote = "NO_SUCH_NOTE"
 
 // show reads a note.
 func (m *Misskey) show(ctx context.Context, id string) (note, error) {
-	n, err := call[note](ctx, m.api, "notes/show", noteID{id})
-	if err == nil && (n.ID != id || !anID.MatchString(n.UserID)) {
-		err = loss{path: "notes/show", sent: true, err: errors.New("the answer is not the note that was asked for")}
+	n, err := api.Call[note](ctx, m.api, "notes/show", noteID{id})
+	if err == nil && (n.ID != id || !api.IsID(n.UserID)) {
+		err = api.Misread("notes/show", "the answer is not the note that was asked for")
 	}
 	return n, err
 }
@@ -139,7 +139,7 @@ func (p post) seenLike(n note) post {
 // talk. In public it would stand there for itself.
 func (m *Misskey) publish(ctx context.Context, p post) (chat.Receipt, error) {
 	receipt, err := m.create(ctx, p)
-	if p.Visibility == specified && p.ReplyID != "" && is(err, "NO_SUCH_REPLY_TARGET", "CANNOT_REPLY_TO_AN_INVISIBLE_NOTE") {
+	if p.Visibility == specified && p.ReplyID != "" && api.Is(err, "NO_SUCH_REPLY_TARGET", "CANNOT_REPLY_TO_AN_INVISIBLE_NOTE") {
 		p.ReplyID = ""
 		receipt, err = m.create(ctx, p)
 	}
@@ -148,27 +148,27 @@ func (m *Misskey) publish(ctx context.Context, p post) (chat.Receipt, error) {
 
 func (m *Misskey) create(ctx context.Context, p post) (chat.Receipt, error) {
 	p.Quiet = true
-	made, err := call[struct {
+	made, err := api.Call[struct {
 		Note note `json:"createdNote"`
 	}](ctx, m.api, "notes/create", p)
 	if err != nil {
-		return chat.Receipt{}, fmt.Errorf("write a note: %w", judge(err, true))
+		return chat.Receipt{}, fmt.Errorf("write a note: %w", api.Judge(err, true))
 	}
 	return receiptOf("notes/create", made.Note.ID, made.Note.CreatedAt.V.Time)
 }
 
 // write writes a chat message.
 func (m *Misskey) write(ctx context.Context, l letter) (chat.Receipt, error) {
-	made, err := call[chatMessage](ctx, m.api, "chat/messages/create-to-user", l)
+	made, err := api.Call[chatMessage](ctx, m.api, "chat/messages/create-to-user", l)
 	if err != nil {
-		return chat.Receipt{}, fmt.Errorf("write a chat message: %w", judge(err, true))
+		return chat.Receipt{}, fmt.Errorf("write a chat message: %w", api.Judge(err, true))
 	}
 	return receiptOf("chat/messages/create-to-user", made.ID, made.CreatedAt.V.Time)
 }
 
 // receiptOf makes a receipt of what was made. An instance that says yes and names nothing may have made it.
 func receiptOf(path, id string, at time.Time) (chat.Receipt, error) {
-	if !anID.MatchString(id) {
+	if !api.IsID(id) {
 		return chat.Receipt{}, platform.Uncertain{Err: fmt.Errorf("%s: the answer names nothing that was made", path)}
 	}
 	if at.IsZero() {
@@ -187,12 +187,12 @@ func (m *Misskey) remove(ctx context.Context, kind placeKind, a chat.Delete) (ch
 // unsay deletes a message of ours.
 func (m *Misskey) unsay(ctx context.Context, kind placeKind, id chat.MessageID) (err error) {
 	if kind == chatPlace {
-		_, err = call[nothing](ctx, m.api, "chat/messages/delete", messageID{string(id)})
+		_, err = api.Call[api.Nothing](ctx, m.api, "chat/messages/delete", messageID{string(id)})
 	} else {
-		_, err = call[nothing](ctx, m.api, "notes/delete", noteID{string(id)})
+		_, err = api.Call[api.Nothing](ctx, m.api, "notes/delete", noteID{string(id)})
 	}
 	if err != nil {
-		return fmt.Errorf("delete a message: %w", judge(err, false))
+		return fmt.Errorf("delete a message: %w", api.Judge(err, false))
 	}
 	return nil
 }
@@ -219,12 +219,12 @@ func (m *Misskey) react(ctx context.Context, kind placeKind, a chat.React) (chat
 	}
 	var err error
 	if kind == chatPlace {
-		_, err = call[nothing](ctx, m.api, "chat/messages/react", chatReaction{string(a.Message), emoji})
+		_, err = api.Call[api.Nothing](ctx, m.api, "chat/messages/react", chatReaction{string(a.Message), emoji})
 	} else {
-		_, err = call[nothing](ctx, m.api, "notes/reactions/create", noteReaction{string(a.Message), emoji})
+		_, err = api.Call[api.Nothing](ctx, m.api, "notes/reactions/create", noteReaction{string(a.Message), emoji})
 	}
-	if err != nil && !is(err, "ALREADY_REACTED") {
-		return chat.Receipt{}, fmt.Errorf("react to a message: %w", judge(err, false))
+	if err != nil && !api.Is(err, "ALREADY_REACTED") {
+		return chat.Receipt{}, fmt.Errorf("react to a message: %w", api.Judge(err, false))
 	}
 	return chat.Receipt{Message: a.Message, At: time.Now().UTC()}, nil
 }

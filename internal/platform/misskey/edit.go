@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"familiar/internal/chat"
+	"familiar/internal/platform/misskey/api"
 )
 
 // mostHalf is how many edits may be half done; of more, some are forgotten.
@@ -30,7 +31,7 @@ func (m *Misskey) edit(ctx context.Context, at place, a chat.Edit) (chat.Receipt
 	}
 	if !h.deleted {
 		err := m.unsay(ctx, at.kind, a.Message)
-		h.deleted = err == nil || begun && is(err, noNote, "NO_SUCH_MESSAGE")
+		h.deleted = err == nil || begun && api.Is(err, noNote, "NO_SUCH_MESSAGE")
 		if !h.deleted {
 			if temporary(err) { // for the answer may be what was lost
 				m.putHalf(a.Message, h)
@@ -63,10 +64,10 @@ func (m *Misskey) successor(ctx context.Context, at place, a chat.Edit) (post, e
 	next := post{ReplyID: string(a.ReplyTo)}
 	old, err := m.show(ctx, string(a.Message))
 	switch {
-	case is(err, noNote):
+	case api.Is(err, noNote):
 		next.Visibility = "public"
 	case err != nil:
-		return post{}, fmt.Errorf("edit a message: nothing was changed: read it: %w", judge(err, false))
+		return post{}, fmt.Errorf("edit a message: nothing was changed: read it: %w", api.Judge(err, false))
 	default:
 		next.ReplyID = cmp.Or(next.ReplyID, old.ReplyID.V)
 		next = next.seenLike(old)
@@ -81,7 +82,7 @@ func (m *Misskey) successor(ctx context.Context, at place, a chat.Edit) (post, e
 	if next.ReplyID != "" || at.kind == dmPlace {
 		like, err := m.address(ctx, at, chat.MessageID(next.ReplyID))
 		switch {
-		case is(err, noNote): // what it answers is gone: it keeps its own readers
+		case api.Is(err, noNote): // what it answers is gone: it keeps its own readers
 			next.ReplyID = ""
 		case err != nil:
 			return post{}, fmt.Errorf("edit a message: nothing was changed: %w", err)

@@ -2,7 +2,6 @@ package misskey
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +9,7 @@ import (
 
 	"familiar/internal/chat"
 	"familiar/internal/egress"
-	"familiar/internal/platform"
+	"familiar/internal/platform/misskey/api"
 )
 
 // Bounds of a file that came with a message.
@@ -53,7 +52,7 @@ func (m *Misskey) sendFiles(ctx context.Context, at place, a chat.SendFile) (cha
 		id, err := m.uploadFile(ctx, f)
 		if err != nil {
 			m.discard(ctx, p.FileIDs)
-			return chat.Receipt{}, fmt.Errorf("send files: upload %s: %w", f.Name, judge(err, false))
+			return chat.Receipt{}, fmt.Errorf("send files: upload %s: %w", f.Name, api.Judge(err, false))
 		}
 		p.FileIDs = append(p.FileIDs, id)
 	}
@@ -89,35 +88,20 @@ func (m *Misskey) writeFiles(ctx context.Context, to, caption string, ids []stri
 	return done, nil
 }
 
-// settled takes from an error that it may be tried again.
-func settled(err error) error {
-	var later platform.Temporary
-	if errors.As(err, &later) {
-		return later.Err
-	}
-	return err
-}
-
-func unsettled(err error) bool {
-	var u platform.Uncertain
-	return errors.As(err, &u)
-}
-
 func (m *Misskey) uploadFile(ctx context.Context, f chat.File) (string, error) {
 	content, err := os.Open(f.Path)
 	if err != nil {
 		return "", err
 	}
 	defer content.Close() //nolint:errcheck // it was only read
-	up, err := m.api.upload(ctx, f.Name, content)
-	return up.ID, err
+	return m.api.Upload(ctx, f.Name, content)
 }
 
 // discard deletes files that nothing shows, as far as that can be done.
 func (m *Misskey) discard(ctx context.Context, ids []string) {
 	ctx = context.WithoutCancel(ctx)
 	for _, id := range ids {
-		if _, err := call[nothing](ctx, m.api, "drive/files/delete", fileID{id}); err != nil {
+		if _, err := api.Call[api.Nothing](ctx, m.api, "drive/files/delete", fileID{id}); err != nil {
 			m.log.Warn("a file that nothing shows could not be deleted from the drive", "file", id, chat.KeyErr, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"familiar/internal/chat"
 	"familiar/internal/platform"
+	"familiar/internal/platform/misskey/api"
 )
 
 // emojisKept is how long the list of emojis is given again.
@@ -37,7 +38,7 @@ func (m *Misskey) Emojis(ctx context.Context, place chat.Place) ([]chat.Emoji, e
 	case err == nil:
 		c.list, c.at = list, time.Now()
 	case c.at.IsZero():
-		return nil, fmt.Errorf("fetch the emojis: %w", judge(err, false))
+		return nil, fmt.Errorf("fetch the emojis: %w", api.Judge(err, false))
 	default:
 		m.log.Warn("the emojis could not be fetched; those of last time are used", chat.KeyErr, err)
 	}
@@ -46,13 +47,13 @@ func (m *Misskey) Emojis(ctx context.Context, place chat.Place) ([]chat.Emoji, e
 
 func (m *Misskey) fetchEmojis(ctx context.Context) (list []chat.Emoji, err error) {
 	type emoji struct {
-		Name     string            `json:"name"`
-		Category lenient[string]   `json:"category"`
-		Roles    lenient[[]string] `json:"roleIdsThatCanBeUsedThisEmojiAsReaction"`
+		Name     string                `json:"name"`
+		Category api.Lenient[string]   `json:"category"`
+		Roles    api.Lenient[[]string] `json:"roleIdsThatCanBeUsedThisEmojiAsReaction"`
 	}
-	found, err := call[struct {
+	found, err := api.Call[struct {
 		Emojis []emoji `json:"emojis"`
-	}](ctx, m.api, "emojis", nothing{})
+	}](ctx, m.api, "emojis", api.Nothing{})
 	for _, e := range found.Emojis {
 		if bareName.MatchString(e.Name) && len(e.Roles.V) == 0 {
 			form := ":" + e.Name + ":"
@@ -64,7 +65,7 @@ func (m *Misskey) fetchEmojis(ctx context.Context) (list []chat.Emoji, err error
 
 // Direct returns the chat with a person. Whether they take chat messages from us shows when the first one is sent.
 func (m *Misskey) Direct(_ context.Context, person chat.Person) (chat.Place, error) {
-	if person.Platform != Name || !anID.MatchString(person.ID) || person.ID == m.self().ID {
+	if person.Platform != Name || !api.IsID(person.ID) || person.ID == m.self().ID {
 		return chat.Place{}, platform.ErrUnreachable
 	}
 	return directPlace(chatPlace, person.ID), nil

@@ -8,6 +8,7 @@ import (
 
 	"familiar/internal/chat"
 	"familiar/internal/platform"
+	"familiar/internal/platform/misskey/api"
 )
 
 // Before tells what was said in a place, oldest first. In the thread of a note that others can read it leaves out what
@@ -34,7 +35,7 @@ func (m *Misskey) Before(ctx context.Context, place chat.Place, before chat.Mess
 		said, err = m.ownPosts(ctx, before, limit)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what was said: %w", judge(err, false))
+		return nil, fmt.Errorf("read what was said: %w", api.Judge(err, false))
 	}
 	return said[max(0, len(said)-limit):], nil
 }
@@ -50,9 +51,9 @@ func (m *Misskey) Search(ctx context.Context, place chat.Place, query string, li
 	if _, _, err := here(place); err != nil {
 		return nil, err
 	}
-	found, err := call[[]note](ctx, m.api, "notes/search", search{query, min(max(limit, 1), pageSize)})
+	found, err := api.Call[[]note](ctx, m.api, "notes/search", search{query, min(max(limit, 1), pageSize)})
 	if err != nil {
-		return nil, fmt.Errorf("search for notes: %w", judge(err, false))
+		return nil, fmt.Errorf("search for notes: %w", api.Judge(err, false))
 	}
 	found = slices.DeleteFunc(found, func(n note) bool { return n.Visibility != "public" && n.Visibility != "home" })
 	return m.messages(found), nil
@@ -63,7 +64,7 @@ func (m *Misskey) messages(notes []note) (said []chat.Message) {
 	slices.SortStableFunc(notes, func(a, b note) int { return compare(a.CreatedAt.V.Time, a.ID, b.CreatedAt.V.Time, b.ID) })
 	seen := map[string]bool{}
 	for _, n := range notes {
-		if anID.MatchString(n.ID) && anID.MatchString(n.UserID) && !seen[n.ID] {
+		if api.IsID(n.ID) && api.IsID(n.UserID) && !seen[n.ID] {
 			seen[n.ID] = true
 			said = append(said, m.message(n))
 		}

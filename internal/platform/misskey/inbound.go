@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"familiar/internal/chat"
+	"familiar/internal/platform/misskey/api"
 )
 
 // noteEvent translates a note of which the instance says that it concerns us.
 func (m *Misskey) noteEvent(n note) (chat.Event, error) {
-	if !anID.MatchString(n.ID) || !anID.MatchString(n.UserID) {
+	if !api.IsID(n.ID) || !api.IsID(n.UserID) {
 		return chat.Event{}, fmt.Errorf("a note without id or author")
 	}
 	me, place := m.self(), placeOf(n)
@@ -30,7 +31,7 @@ func (m *Misskey) noteEvent(n note) (chat.Event, error) {
 func (m *Misskey) chatEvent(c chatMessage) (chat.Event, error) {
 	me := m.self()
 	switch {
-	case !anID.MatchString(c.ID) || !anID.MatchString(c.From):
+	case !api.IsID(c.ID) || !api.IsID(c.From):
 		return chat.Event{}, fmt.Errorf("a chat message without id or author")
 	case c.Room.V != "":
 		return chat.Event{}, fmt.Errorf("a chat message of a room of several people: these are not supported")

@@ -11,6 +11,7 @@ import (
 
 	"familiar/internal/chat"
 	"familiar/internal/platform"
+	"familiar/internal/platform/misskey/api"
 	"familiar/internal/platform/misskey/misskeytest"
 )
 
@@ -123,13 +124,13 @@ func TestWhatIsNoTextComesInWords(t *testing.T) {
 		want(t, r.told(ev.Place, "", 1), c.text)
 	}
 	me := account{ID: "b1", Username: "Bot"}
-	if text, named := me.words(note{UserID: "u", content: content{Text: lenient[string]{"all"}, CW: lenient[string]{"@bot, a question"}}}); !named || text != "[Content warning: , a question] all" {
+	if text, named := me.words(note{UserID: "u", content: content{Text: api.Lenient[string]{V: "all"}, CW: api.Lenient[string]{V: "@bot, a question"}}}); !named || text != "[Content warning: , a question] all" {
 		t.Errorf("%q, %v", text, named)
 	}
-	if text, named := me.words(note{UserID: "u", content: content{Hidden: lenient[bool]{true}}}); named || text != platform.Unreadable {
+	if text, named := me.words(note{UserID: "u", content: content{Hidden: api.Lenient[bool]{V: true}}}); named || text != platform.Unreadable {
 		t.Errorf("%q, %v", text, named)
 	}
-	if text, named := me.words(note{UserID: "u", RenoteID: lenient[string]{"a"}, content: content{Text: lenient[string]{"x"}}}); named || text != "x "+platform.Unreadable {
+	if text, named := me.words(note{UserID: "u", RenoteID: api.Lenient[string]{V: "a"}, content: content{Text: api.Lenient[string]{V: "x"}}}); named || text != "x "+platform.Unreadable {
 		t.Errorf("%q, %v", text, named)
 	}
 }
@@ -313,7 +314,7 @@ func TestWhatIsReadOfAnObjectIsLenient(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"id":"a","user":"nobody","files":null,"visibleUserIds":{},"myReaction":false}`), &n); err != nil || n.ID != "a" {
 		t.Errorf("%+v, %v", n, err)
 	}
-	if got := attachments(file{}, file{URL: lenient[string]{"u"}, Size: lenient[int64]{-5}}); len(got) != 1 || got[0].Name != "unknown" || got[0].MIME != "application/octet-stream" || got[0].Size != 0 {
+	if got := attachments(file{}, file{URL: api.Lenient[string]{V: "u"}, Size: api.Lenient[int64]{V: -5}}); len(got) != 1 || got[0].Name != "unknown" || got[0].MIME != "application/octet-stream" || got[0].Size != 0 {
 		t.Errorf("%+v", got)
 	}
 	if !slices.Equal(attachments(), nil) {

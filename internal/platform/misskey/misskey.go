@@ -19,6 +19,7 @@ import (
 	"familiar/internal/egress"
 	"familiar/internal/kv"
 	"familiar/internal/platform"
+	"familiar/internal/platform/misskey/api"
 )
 
 // Name is the platform's word in places, files and metrics.
@@ -34,6 +35,12 @@ const (
 // maxFiles is how many files a note takes.
 const maxFiles = 16
 
+// How often the stream is asked whether it lives, and how long it may take to answer.
+const (
+	beat     = 60 * time.Second
+	beatTime = 20 * time.Second
+)
+
 // Deps is what the platform needs of its host.
 type Deps struct {
 	Log   *slog.Logger
@@ -44,7 +51,7 @@ type Deps struct {
 type Misskey struct {
 	cfg      Config
 	log      *slog.Logger
-	api      *client
+	api      *api.Client
 	files    *egress.Client
 	emojis   emojiCache
 	people   people
@@ -71,7 +78,7 @@ var (
 
 // New makes the platform; it connects when it is run.
 func New(cfg Config, deps Deps) *Misskey {
-	return &Misskey{cfg: cfg, log: deps.Log, api: newClient(cfg), files: newFiles(cfg), late: make(chan chatMessage, 100),
+	return &Misskey{cfg: cfg, log: deps.Log, api: api.New(cfg.origin(), cfg.Token), files: newFiles(cfg), late: make(chan chatMessage, 100),
 		since: since{store: deps.Store}, beat: beat, patience: beatTime, longest: MaxNote, half: map[chat.MessageID]half{}}
 }
 
@@ -117,5 +124,5 @@ type account struct {
 }
 
 func (a account) person() chat.Person {
-	return user{ID: a.ID, Username: a.Username, Name: lenient[string]{a.Name}, IsBot: lenient[bool]{true}}.person(a)
+	return user{ID: a.ID, Username: a.Username, Name: api.Lenient[string]{V: a.Name}, IsBot: api.Lenient[bool]{V: true}}.person(a)
 }

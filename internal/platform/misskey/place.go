@@ -2,10 +2,10 @@ package misskey
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"familiar/internal/chat"
+	"familiar/internal/platform/misskey/api"
 )
 
 // placeKind is what stands before the colon of a place's id.
@@ -23,16 +23,13 @@ const ownTimeline = "timeline:self"
 // specified is the visibility of a note that only those see whom it names.
 const specified = "specified"
 
-// anID is what an instance names its objects with.
-var anID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 // parsePlace takes the id of a place apart; the kind is "" when it is none of ours.
 func parsePlace(id string) (kind placeKind, ref string) {
 	word, ref, ok := strings.Cut(id, ":")
 	switch kind = placeKind(word); {
 	case id == ownTimeline:
 		return timeline, ref
-	case ok && anID.MatchString(ref) && (kind == notePlace || kind == dmPlace || kind == chatPlace):
+	case ok && api.IsID(ref) && (kind == notePlace || kind == dmPlace || kind == chatPlace):
 		return kind, ref
 	}
 	return "", ""

@@ -8,13 +8,14 @@ import (
 
 	"familiar/internal/chat"
 	"familiar/internal/platform"
+	"familiar/internal/platform/misskey/api"
 )
 
 // Run learns who we are, listens on the stream until ctx ends or the stream is lost, and hands in, before all else,
 // what was said while nobody listened. When it returns, nothing of the connection is left; whoever keeps the platform
 // runs it again, and nobody else does.
 func (m *Misskey) Run(ctx context.Context, hear chat.Hear, up func()) error {
-	defer m.api.idle()
+	defer m.api.CloseIdle()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	if err := m.begin(fail); err != nil {
@@ -65,34 +66,31 @@ func (m *Misskey) listen(ctx context.Context, hear chat.Hear, up func()) error {
 	if err := m.since.load(ctx, m.self().key()); err != nil {
 		return err
 	}
-	s, err := dial(ctx, m.api)
+	s, err := m.api.Subscribe(ctx)
 	if err != nil {
 		return err
 	}
-	defer s.dispose()
-	if err := s.subscribe(ctx); err != nil {
-		return err
-	}
+	defer s.Close()
 	up()
 	l := &listener{Misskey: m, stream: s, hear: hear}
 	l.watchAgain(ctx)
 	l.catchUp(ctx)
-	s.start(ctx, m.beat, m.patience)
+	s.Start(ctx, m.beat, m.patience)
 	defer l.keep(ctx)
 	return l.follow(ctx, s)
 }
 
 // meet asks the instance who we are.
 func (m *Misskey) meet(ctx context.Context) error {
-	u, err := call[user](ctx, m.api, "i", nothing{})
+	u, err := api.Call[user](ctx, m.api, "i", api.Nothing{})
 	if err != nil {
-		err = judge(err, false)
-		if is(err, "PERMISSION_DENIED") {
+		err = api.Judge(err, false)
+		if api.Is(err, "PERMISSION_DENIED") {
 			err = platform.Fatal{Err: err}
 		}
 		return fmt.Errorf("ask the instance who we are: %w", err)
 	}
-	if !anID.MatchString(u.ID) || u.Username == "" {
+	if !api.IsID(u.ID) || u.Username == "" {
 		return errors.New("ask the instance who we are: the answer names no account; is platforms.misskey.host an instance of Misskey?")
 	}
 	m.mu.Lock()
@@ -109,8 +107,8 @@ type brief struct {
 // measure asks the instance how long a note may be, for some take less than others. Where it does not say, a note is as
 // long as it was before.
 func (m *Misskey) measure(ctx context.Context) {
-	said, err := call[struct {
-		Longest lenient[int] `json:"maxNoteTextLength"`
+	said, err := api.Call[struct {
+		Longest api.Lenient[int] `json:"maxNoteTextLength"`
 	}](ctx, m.api, "meta", brief{})
 	if err != nil {
 		m.log.Warn("the instance does not tell how long a note may be", chat.KeyErr, err)
@@ -126,7 +124,7 @@ func (m *Misskey) measure(ctx context.Context) {
 // listener hands in what one run hears, one thing after the other.
 type listener struct {
 	*Misskey
-	stream *stream
+	stream *api.Stream
 	hear   chat.Hear
 	busy   bool // something was refused for now, so what is missing is fetched again
 }
@@ -135,13 +133,13 @@ type listener struct {
 const again = 30 * time.Second
 
 // follow hands in what comes until the stream ends.
-func (l *listener) follow(ctx context.Context, s *stream) error {
+func (l *listener) follow(ctx context.Context, s *api.Stream) error {
 	retry := time.NewTicker(again)
 	defer retry.Stop()
 	for {
 		select {
-		case f := <-s.frames:
-			l.take(ctx, f)
+		case ev := <-s.Events():
+			l.take(ctx, ev)
 		case c := <-l.late:
 			l.takeChat(ctx, c)
 		case <-retry.C:
@@ -149,36 +147,36 @@ func (l *listener) follow(ctx context.Context, s *stream) error {
 				l.catchUp(ctx)
 			}
 			l.keep(ctx)
-		case <-s.ended:
-			return s.err
+		case <-s.Done():
+			return s.Err()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// take hands in what one frame says. What cannot be understood is left out and never ends the run.
-func (l *listener) take(ctx context.Context, f frame) {
+// take hands in what the stream tells. What cannot be understood is left out and never ends the run.
+func (l *listener) take(ctx context.Context, ev api.Event) {
 	switch {
-	case f.Type == noteUpdated && f.Body.Type == "deleted":
-		l.deleted(ctx, f.Body.ID)
-	case f.Type != noteUpdated:
-		l.takeEvent(ctx, f)
+	case ev.Note == "":
+		l.takeOurs(ctx, ev)
+	case ev.Type == "deleted":
+		l.deleted(ctx, ev.Note)
 	}
 }
 
-// takeEvent hands in an event of the channel main.
-func (l *listener) takeEvent(ctx context.Context, f frame) {
-	switch f.Body.Type {
+// takeOurs hands in what concerns our account.
+func (l *listener) takeOurs(ctx context.Context, ev api.Event) {
+	switch ev.Type {
 	case "mention":
-		n, err := decode[note](f.Body.Body)
+		n, err := decode[note](ev.Body)
 		if err != nil {
 			l.skip("mention", err)
 			return
 		}
 		l.takeNote(ctx, n)
 	case "newChatMessage":
-		c, err := decode[chatMessage](f.Body.Body)
+		c, err := decode[chatMessage](ev.Body)
 		if err != nil {
 			l.skip("newChatMessage", err)
 			return
@@ -202,7 +200,7 @@ func (l *listener) takeNote(ctx context.Context, n note) {
 
 func (l *listener) takeChat(ctx context.Context, c chatMessage) {
 	c, err := l.whole(ctx, c)
-	switch err = judge(err, false); {
+	switch err = api.Judge(err, false); {
 	case temporary(err):
 		l.later(c.CreatedAt.V.Time)
 		return

@@ -265,7 +265,7 @@ func TestAFailingCatchUpIsTriedAgain(t *testing.T) {
 	r.start()
 	r.mention(misskeytest.Draft{Text: "@familiar hello"})
 	l := &listener{Misskey: New(r.cfg, Deps{Log: slog.New(slog.DiscardHandler), Store: r.store}), hear: r.hear}
-	defer l.api.idle()
+	defer l.api.CloseIdle()
 	r.Misbehave("chat/history", misskeytest.Misbehaviour{Status: 500})
 	if l.catchUp(t.Context()); !l.busy {
 		t.Error("it does not know that something is missing")
@@ -378,7 +378,7 @@ func TestARevokedTokenIsFoundOutByACatchUp(t *testing.T) {
 // listener is what catches up as a run does, on a platform that does not run.
 func (r *rig) listener() *listener {
 	r.t.Helper()
-	r.t.Cleanup(r.api.idle)
+	r.t.Cleanup(r.api.CloseIdle)
 	if err := r.meet(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"familiar/internal/chat"
+	"familiar/internal/platform/misskey/api"
 )
 
 // Parameters of the calls about notes.
@@ -29,7 +30,7 @@ type (
 // thread tells what stands around a note: what it answers, itself, and what answers it. Only the note must be there.
 func (m *Misskey) thread(ctx context.Context, id string, before chat.MessageID, limit int) ([]chat.Message, error) {
 	root, err := m.show(ctx, id)
-	if is(err, noNote) {
+	if api.Is(err, noNote) {
 		return nil, nil
 	}
 	if err != nil {
@@ -67,11 +68,11 @@ func (m *Misskey) ancestors(ctx context.Context, n note, limit int) []note {
 	if n.ReplyID.V == "" {
 		return nil
 	}
-	if all, err := call[[]note](ctx, m.api, "notes/conversation", around{n.ID, limit}); err == nil {
+	if all, err := api.Call[[]note](ctx, m.api, "notes/conversation", around{n.ID, limit}); err == nil {
 		return all
 	}
 	var all []note
-	for len(all) < limit && anID.MatchString(n.ReplyID.V) {
+	for len(all) < limit && api.IsID(n.ReplyID.V) {
 		parent, err := m.show(ctx, n.ReplyID.V)
 		if err != nil {
 			break
@@ -85,7 +86,7 @@ func (m *Misskey) ancestors(ctx context.Context, n note, limit int) []note {
 // replies are the notes that answer a note, as far as they can be had.
 func (m *Misskey) replies(ctx context.Context, id string, limit int) []note {
 	for _, path := range []string{"notes/children", "notes/replies"} {
-		all, err := call[[]note](ctx, m.api, path, around{id, limit})
+		all, err := api.Call[[]note](ctx, m.api, path, around{id, limit})
 		if err == nil {
 			return all
 		}
@@ -100,7 +101,7 @@ const historyPages = 5
 // directNotes tells what one person and we wrote to each other in notes that nobody else can see.
 func (m *Misskey) directNotes(ctx context.Context, person string, before chat.MessageID, limit int) ([]chat.Message, error) {
 	theirs, err := newest(limit, func(untilID string) ([]note, error) {
-		return call[[]note](ctx, m.api, "notes/mentions", limited{pageSize, cmp.Or(untilID, string(before)), specified})
+		return api.Call[[]note](ctx, m.api, "notes/mentions", limited{pageSize, cmp.Or(untilID, string(before)), specified})
 	}, func(n note) bool { return n.Visibility == specified && n.UserID == person })
 	if err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ func (m *Misskey) ownPosts(ctx context.Context, before chat.MessageID, limit int
 func (m *Misskey) ownNotes(ctx context.Context, before chat.MessageID, limit int, replies bool, wanted func(note) bool) ([]note, error) {
 	us := m.self().ID
 	return newest(limit, func(untilID string) ([]note, error) {
-		return call[[]note](ctx, m.api, "users/notes", userNotes{us, pageSize, cmp.Or(untilID, string(before)), replies, false})
+		return api.Call[[]note](ctx, m.api, "users/notes", userNotes{us, pageSize, cmp.Or(untilID, string(before)), replies, false})
 	}, func(n note) bool { return n.UserID == us && wanted(n) })
 }
 

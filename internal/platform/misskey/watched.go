@@ -2,7 +2,6 @@ package misskey
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -22,17 +21,17 @@ func (l *listener) watch(ctx context.Context, ev chat.Event) {
 		return
 	}
 	if len(l.watched) == mostWatched {
-		l.stream.ask(ctx, "unsubNote", l.watched[0].Message)
+		l.stream.Unwatch(ctx, string(l.watched[0].Message))
 		l.watched = slices.Delete(l.watched, 0, 1)
 	}
 	l.watched = append(l.watched, ev)
-	l.stream.ask(ctx, "subNote", ev.Message)
+	l.stream.Watch(ctx, string(ev.Message))
 }
 
 // watchAgain asks a new stream for everything that was watched on the one before.
 func (l *listener) watchAgain(ctx context.Context) {
 	for _, ev := range l.watched {
-		l.stream.ask(ctx, "subNote", ev.Message)
+		l.stream.Watch(ctx, string(ev.Message))
 	}
 }
 
@@ -50,11 +49,4 @@ func (l *listener) deleted(ctx context.Context, id string) {
 	if l.hear(ctx, ev) == chat.Busy {
 		l.log.Warn("a note was taken back, and that could not be heard", chat.KeyEvent, ev.ID)
 	}
-}
-
-// ask sends a request about a note. A stream that does not take it is lost, which shows by itself.
-func (s *stream) ask(ctx context.Context, what string, note chat.MessageID) {
-	ctx, cancel := context.WithTimeout(ctx, connectTime)
-	defer cancel()
-	_ = s.say(ctx, fmt.Sprintf(`{"type":%q,"body":{"id":%q}}`, what, note))
 }

@@ -5,35 +5,36 @@ import (
 	"time"
 
 	"familiar/internal/chat"
+	"familiar/internal/platform/misskey/api"
 )
 
 // What we read of the instance's objects, and no more: whatever else is in them may be of any shape.
 type (
 	user struct {
-		ID       string          `json:"id"`
-		Username string          `json:"username"`
-		Name     lenient[string] `json:"name"`
-		IsBot    lenient[bool]   `json:"isBot"`
+		ID       string              `json:"id"`
+		Username string              `json:"username"`
+		Name     api.Lenient[string] `json:"name"`
+		IsBot    api.Lenient[bool]   `json:"isBot"`
 	}
 	note struct {
 		content
-		CreatedAt  lenient[moment]   `json:"createdAt"`
-		UserID     string            `json:"userId"`
-		ReplyID    lenient[string]   `json:"replyId"`
-		RenoteID   lenient[string]   `json:"renoteId"`
-		Renote     lenient[content]  `json:"renote"` // what it quotes
-		Visible    lenient[[]string] `json:"visibleUserIds"`
-		MyReaction lenient[string]   `json:"myReaction"`
+		CreatedAt  api.Lenient[moment]   `json:"createdAt"`
+		UserID     string                `json:"userId"`
+		ReplyID    api.Lenient[string]   `json:"replyId"`
+		RenoteID   api.Lenient[string]   `json:"renoteId"`
+		Renote     api.Lenient[content]  `json:"renote"` // what it quotes
+		Visible    api.Lenient[[]string] `json:"visibleUserIds"`
+		MyReaction api.Lenient[string]   `json:"myReaction"`
 	}
 	content struct { // what a note says, by whom and to whom
-		ID         string          `json:"id"`
-		Text       lenient[string] `json:"text"`
-		CW         lenient[string] `json:"cw"`
-		Poll       lenient[poll]   `json:"poll"`
-		Hidden     lenient[bool]   `json:"isHidden"`
-		User       lenient[user]   `json:"user"`
-		Visibility string          `json:"visibility"`
-		Files      lenient[[]file] `json:"files"`
+		ID         string              `json:"id"`
+		Text       api.Lenient[string] `json:"text"`
+		CW         api.Lenient[string] `json:"cw"`
+		Poll       api.Lenient[poll]   `json:"poll"`
+		Hidden     api.Lenient[bool]   `json:"isHidden"`
+		User       api.Lenient[user]   `json:"user"`
+		Visibility string              `json:"visibility"`
+		Files      api.Lenient[[]file] `json:"files"`
 	}
 	poll struct {
 		Choices []struct {
@@ -41,26 +42,26 @@ type (
 		} `json:"choices"`
 	}
 	chatMessage struct {
-		ID        string              `json:"id"`
-		CreatedAt lenient[moment]     `json:"createdAt"`
-		From      string              `json:"fromUserId"`
-		FromUser  lenient[user]       `json:"fromUser"`
-		To        lenient[string]     `json:"toUserId"`
-		Room      lenient[string]     `json:"toRoomId"`
-		Text      lenient[string]     `json:"text"`
-		File      lenient[file]       `json:"file"`
-		Reactions lenient[[]reaction] `json:"reactions"`
+		ID        string                  `json:"id"`
+		CreatedAt api.Lenient[moment]     `json:"createdAt"`
+		From      string                  `json:"fromUserId"`
+		FromUser  api.Lenient[user]       `json:"fromUser"`
+		To        api.Lenient[string]     `json:"toUserId"`
+		Room      api.Lenient[string]     `json:"toRoomId"`
+		Text      api.Lenient[string]     `json:"text"`
+		File      api.Lenient[file]       `json:"file"`
+		Reactions api.Lenient[[]reaction] `json:"reactions"`
 	}
 	reaction struct {
-		User lenient[user] `json:"user"`
+		User api.Lenient[user] `json:"user"`
 	}
 	file struct {
-		ID         string             `json:"id"`
-		Name       lenient[string]    `json:"name"`
-		Type       lenient[string]    `json:"type"`
-		Size       lenient[int64]     `json:"size"`
-		URL        lenient[string]    `json:"url"`
-		Properties lenient[dimension] `json:"properties"`
+		ID         string                 `json:"id"`
+		Name       api.Lenient[string]    `json:"name"`
+		Type       api.Lenient[string]    `json:"type"`
+		Size       api.Lenient[int64]     `json:"size"`
+		URL        api.Lenient[string]    `json:"url"`
+		Properties api.Lenient[dimension] `json:"properties"`
 	}
 	dimension struct {
 		Width  int `json:"width"`
@@ -68,23 +69,15 @@ type (
 	}
 )
 
-// lenient is a value that may be left out, null, or of another shape than it should be; then it is zero. What an event
-// cannot be without is not lenient.
-type lenient[T any] struct{ V T }
-
-// UnmarshalJSON never fails.
-func (l *lenient[T]) UnmarshalJSON(data []byte) error {
-	var v T
-	if json.Unmarshal(data, &v) == nil {
-		l.V = v
-	}
-	return nil
-}
-
 // moment is a time as the instance writes it.
 type moment struct{ time.Time }
 
 func (m *moment) UnmarshalJSON(data []byte) error { return m.Time.UnmarshalJSON(data) }
+
+func decode[T any](raw json.RawMessage) (v T, err error) {
+	err = json.Unmarshal(raw, &v)
+	return v, err
+}
 
 // person makes a person of a user; the id alone is an identity.
 func (u user) person(me account) chat.Person {

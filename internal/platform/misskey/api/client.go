@@ -1,4 +1,9 @@
-package misskey
+// Package api is a client of a Misskey instance's API: calls and uploads over HTTP, and one stream over a WebSocket. It
+// knows how the instance is spoken to and what its refusals mean to the seam of platforms, and nothing of notes, chats
+// or places: whoever calls says what is asked and what of the answer is read.
+//
+// The token goes to the instance alone: in the body of a call, in the address of the stream, and never into an error.
+package api
 
 import (
 	"bytes"
@@ -12,33 +17,30 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"familiar/internal/secret"
 )
 
-// Bounds of one call.
+// Bounds of one exchange.
 const (
 	callTime   = 15 * time.Second
 	uploadTime = 2 * time.Minute
 	maxAnswer  = 4 << 20
 )
 
-// client calls the API of one instance. Safe for concurrent use.
-type client struct {
-	base  string // with the scheme, without a slash at the end
-	token secret.Value
-	http  *http.Client
+// Client calls the API of one instance with the token of one account. Safe for concurrent use.
+type Client struct {
+	origin string
+	token  secret.Value
+	http   *http.Client
 }
 
-func newClient(cfg Config) *client {
-	scheme := "https"
-	if !cfg.Secure {
-		scheme = "http"
-	}
-	return &client{base: scheme + "://" + cfg.Host, token: cfg.Token, http: &http.Client{
+// New makes a client of the instance at origin: its scheme, http or https, and its host, without a slash at the end. It
+// connects when it is asked for something, through the proxy of the environment where there is one.
+func New(origin string, token secret.Value) *Client {
+	return &Client{origin: origin, token: token, http: &http.Client{
 		Transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
@@ -53,14 +55,16 @@ func newClient(cfg Config) *client {
 	}}
 }
 
-// idle closes the connections that nobody uses.
-func (c *client) idle() { c.http.CloseIdleConnections() }
+// CloseIdle closes the connections that nobody uses.
+func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
 
-// nothing is the parameters of a call that needs none, and the answer of one that gives none.
-type nothing struct{}
+// Nothing is the parameters of a call that needs none, and the answer of one that gives none.
+type Nothing struct{}
 
-// call asks for something and decodes the answer. The error is a refusal of the instance or a loss on the way.
-func call[A, P any](ctx context.Context, c *client, path string, params P) (answer A, err error) {
+// Call asks an endpoint, such as "notes/show", for something and decodes the answer; one without a body is the zero A.
+// P is encoded as a JSON object, to which the token is added. It blocks for 15 s at most, and an answer of more than
+// 4 MiB is not read. The error is a refusal of the instance or a loss on the way; what it means, Judge says.
+func Call[A, P any](ctx context.Context, c *Client, path string, params P) (answer A, err error) {
 	body, err := sign(c.token, params)
 	if err != nil {
 		return answer, fmt.Errorf("%s: %w", path, err)
@@ -72,7 +76,7 @@ func call[A, P any](ctx context.Context, c *client, path string, params P) (answ
 		return answer, err
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
-		return answer, loss{path: path, sent: true, err: errors.New("the answer is not what the API promises: " + plain(raw))}
+		return answer, Misread(path, "the answer is not what the API promises: "+plain(raw))
 	}
 	return answer, nil
 }
@@ -95,10 +99,10 @@ func sign[P any](with secret.Value, params P) ([]byte, error) {
 }
 
 // post makes one exchange, bounded in size.
-func (c *client) post(ctx context.Context, path, media string, body io.Reader) ([]byte, error) {
+func (c *Client) post(ctx context.Context, path, media string, body io.Reader) ([]byte, error) {
 	var sent atomic.Bool
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
-	req, err := http.NewRequestWithContext(traced, http.MethodPost, c.base+"/api/"+path, body)
+	req, err := http.NewRequestWithContext(traced, http.MethodPost, c.origin+"/api/"+path, body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -121,8 +125,10 @@ func (c *client) post(ctx context.Context, path, media string, body io.Reader) (
 	return raw, nil
 }
 
-// upload puts a file into our drive.
-func (c *client) upload(ctx context.Context, name string, content io.Reader) (up file, err error) {
+// Upload puts a file into the drive of our account and returns its id; content that is there already is there twice then.
+// It blocks for two minutes at most, or for as long as a read of content does, and reads nothing any more when it returns.
+// Its errors are those of Call; content that cannot be read is a loss.
+func (c *Client) Upload(ctx context.Context, name string, content io.Reader) (id string, err error) {
 	const path = "drive/files/create"
 	ctx, cancel := context.WithTimeout(ctx, uploadTime)
 	defer cancel()
@@ -137,15 +143,18 @@ func (c *client) upload(ctx context.Context, name string, content io.Reader) (up
 	_ = body.CloseWithError(errors.New("the exchange is over")) // nobody reads any more, so nobody writes
 	<-filled
 	if err != nil {
-		return up, err
+		return "", err
 	}
-	if err := json.Unmarshal(raw, &up); err != nil || !anID.MatchString(up.ID) {
-		return up, loss{path: path, sent: true, err: errors.New("the answer names no file: " + plain(raw))}
+	var file struct {
+		ID string `json:"id"`
 	}
-	return up, nil
+	if err := json.Unmarshal(raw, &file); err != nil || !IsID(file.ID) {
+		return "", Misread(path, "the answer names no file: "+plain(raw))
+	}
+	return file.ID, nil
 }
 
-func (c *client) fill(form *multipart.Writer, name string, content io.Reader) error {
+func (c *Client) fill(form *multipart.Writer, name string, content io.Reader) error {
 	for _, field := range [][2]string{{"i", c.token.Reveal()}, {"name", name}, {"force", "true"}} {
 		if err := form.WriteField(field[0], field[1]); err != nil {
 			return err
@@ -168,14 +177,4 @@ func bare(err error) error {
 		return whole.Err
 	}
 	return err
-}
-
-// glimpse is the beginning of a text that should have been something else, on one line.
-func glimpse(raw []byte) string {
-	const most = 120
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(raw[:min(len(raw), 4*most)]), "")), " ")
-	if short := []rune(text); len(short) > most {
-		text = string(short[:most]) + "…"
-	}
-	return text
 }
