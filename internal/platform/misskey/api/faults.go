@@ -70,7 +70,7 @@ func newRefusal(path string, res *http.Response, raw []byte) refusal {
 			r.after = max(0, time.Until(time.UnixMilli(reset)))
 		}
 		if why := said.Error.Info.V.Within.V.Message; r.code == "INTERNAL_ERROR" && deniedWithin.MatchString(why) {
-			r.code, r.message, r.denied = ChatDenied, why, true
+			r.code, r.message, r.denied = ChatDenied, glimpse([]byte(why)), true
 		}
 	case res.StatusCode/100 == 3:
 		r.message = "redirects are not followed; set platforms.misskey.host to where it leads"

@@ -100,7 +100,8 @@ func TestTheResetOfALimitIsRead(t *testing.T) {
 func ms(at time.Time) string { return strconv.FormatInt(at.UnixMilli(), 10) }
 
 func FuzzRefusal(f *testing.F) {
-	for _, text := range []string{badGateway, `{"error":{"code":"X","message":"y","info":5}}`, `{"error":null}`, "<title>", "\xff\xfe", ""} {
+	for _, text := range []string{badGateway, `{"error":{"code":"X","message":"y","info":5}}`, `{"error":null}`, "<title>", "\xff\xfe", "",
+		`{"error":{"code":"INTERNAL_ERROR","info":{"e":{"message":"recipient is cannot chat\n` + strings.Repeat("x", 2000) + `"}}}}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
