@@ -324,16 +324,6 @@ func TestBackOff(t *testing.T) {
 	}
 }
 
-func TestRetryAfter(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for value, want := range map[string]time.Duration{"": 0, "7": 7 * time.Second, "-7": 0, "x": 0, "99999999999": 0,
-		"Fri, 02 Jan 2026 03:04:15 GMT": 10 * time.Second, "Fri, 02 Jan 2026 03:04:00 GMT": 0} {
-		if got := retryAfter(value, now); got != want {
-			t.Errorf("%q: %v, want %v", value, got, want)
-		}
-	}
-}
-
 // The list of what goes next may be older than the last attempt.
 func TestWhatWentOutDoesNotGoAgain(t *testing.T) {
 	f := newFar(t)

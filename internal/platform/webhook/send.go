@@ -9,9 +9,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"familiar/internal/platform"
 )
 
 // maxAnswer is how much of an answer is read, so that the connection can be used again.
@@ -77,24 +78,13 @@ func judge(res *http.Response) verdict {
 	case code >= 300 && code < 400:
 		v.final, v.fault = true, v.fault+": redirects are not followed; set replyUrl to where it leads"
 	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests:
-		v.after = retryAfter(res.Header.Get("Retry-After"), time.Now())
+		v.after = platform.RetryAfter(res.Header, time.Now())
 	case code >= 400 && code < 500:
 		v.final = true
 	default:
-		v.after = retryAfter(res.Header.Get("Retry-After"), time.Now())
+		v.after = platform.RetryAfter(res.Header, time.Now())
 	}
 	return v
-}
-
-// retryAfter reads the header in both of its forms; 0 when it says nothing.
-func retryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseInt(strings.TrimSpace(value), 10, 32); err == nil && seconds > 0 {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil && at.After(now) {
-		return at.Sub(now)
-	}
-	return 0
 }
 
 // bare takes the address out of an error: it may hold a key.

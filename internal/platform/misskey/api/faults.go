@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
+
+	"familiar/internal/platform"
 )
 
 // refusal is an answer that is no success.
@@ -50,7 +51,7 @@ func Misread(path, why string) error {
 
 // newRefusal reads an answer of an error. What stands in front of an instance answers in HTML; its title is the message.
 func newRefusal(path string, res *http.Response, raw []byte) refusal {
-	r := refusal{path: path, status: res.StatusCode, after: retryAfter(res.Header.Get("Retry-After"), time.Now())}
+	r := refusal{path: path, status: res.StatusCode, after: platform.RetryAfter(res.Header, time.Now())}
 	var said struct {
 		Error struct {
 			Code    string `json:"code"`
@@ -108,15 +109,4 @@ func glimpse(raw []byte) string {
 		text = string(short[:most]) + "…"
 	}
 	return text
-}
-
-// retryAfter reads the header in both of its forms; 0 when it says nothing.
-func retryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseInt(strings.TrimSpace(value), 10, 32); err == nil && seconds > 0 {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil && at.After(now) {
-		return at.Sub(now)
-	}
-	return 0
 }
