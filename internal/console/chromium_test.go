@@ -247,8 +247,12 @@ func TestOnAPhone(t *testing.T) {
 	r.open("/")
 	r.Write("a-word-that-is-far-too-long-for-a-narrow-screen-" + strings.Repeat("x", 80) + "\n")
 	ev := <-r.heard
-	r.answer(ev, "```\n"+strings.Repeat("wide ", 60)+"\n```\n\n"+strings.Repeat("long", 60))
+	r.answer(ev, "```\n"+strings.Repeat("wide ", 60)+"\n```\n\n"+strings.Repeat("long", 60)+
+		"\n\n| kind | minutes | what to know about it before |\n|-|-|-|\n| green | 2 | "+strings.Repeat("word ", 20)+"|")
 	r.Until(consoletest.Count(".theirs", 1))
+	r.Want(`[...document.querySelectorAll("th, td")].slice(0, 2).map((cell) => { const words = document.createRange();
+		words.selectNodeContents(cell);
+		return words.getClientRects().length; }).join()`, "1,1")
 	r.Want(`String(document.documentElement.scrollWidth <= innerWidth && document.querySelector("#scroll").scrollWidth <= innerWidth)`, "true")
 	r.Want(`getComputedStyle(document.querySelector("#side")).visibility`, "hidden")
 	r.Click("#menu")
