@@ -260,3 +260,24 @@ func TestOnAPhone(t *testing.T) {
 	r.Steps(chromedp.KeyEvent(kb.Escape))
 	r.Until(`getComputedStyle(document.querySelector("#side")).visibility === "hidden" && document.activeElement.id === "menu"`)
 }
+
+// What runs from right to left does so by itself, among words that do not.
+func TestRightToLeft(t *testing.T) {
+	state := ready()
+	state.Bot.Name = "ميموزا"
+	r := newRig(t, state)
+	r.open("/")
+	r.Write("שלום hello\n")
+	r.answer(<-r.heard, "First this.\n\nمرحبا English.\n\n```\nls\n```")
+	r.Until(consoletest.Count(".theirs", 1))
+	r.Until(consoletest.Count("nav .what", 1))
+	r.Want(`(() => { const [name, time] = [".meta b", ".meta time"].map((at) => document.querySelector(".theirs " + at).getBoundingClientRect());
+		return String(name.right <= time.left); })()`, "true")
+	for _, at := range []string{"#title", "nav .what", ".brand .name", ".mine .body"} {
+		r.Want(fmt.Sprintf(`getComputedStyle(document.querySelector(%q)).direction`, at), "rtl")
+	}
+	r.Want(`[...document.querySelectorAll(".theirs .words p")].map((p) => { const words = document.createRange();
+		words.selectNodeContents(p);
+		const [all, own] = [p, words].map((it) => it.getBoundingClientRect());
+		return Math.abs(own.right - all.right) < 2 ? "right" : Math.abs(own.left - all.left) < 2 ? "left" : "neither"; }).join()`, "left,right")
+}

@@ -51,7 +51,7 @@ export class Log {
 
   completed({ messageId, text, replyTo }, when) {
     const body = make("div", { class: "words", dir: "auto" }, render(text));
-    const meta = make("div", { class: "meta" }, make("b", {}, this.name), time(when));
+    const meta = make("div", { class: "meta" }, make("b", { dir: "auto" }, this.name), time(when));
     const shown = this.add("theirs", when, meta);
     const answered = replyTo !== this.lastMine && this.messages.get(replyTo);
     if (answered) shown.item.append(make("span", { class: "quote" }, answered.text.slice(0, 200)));
@@ -61,7 +61,7 @@ export class Log {
   }
 
   filed({ messageId, text, files }, when) {
-    const meta = make("div", { class: "meta" }, make("b", {}, this.name), time(when));
+    const meta = make("div", { class: "meta" }, make("b", { dir: "auto" }, this.name), time(when));
     const body = make("div", { class: "words", dir: "auto" }, ...(text ? [render(text)] : []));
     for (const { name, size, path } of files) {
       body.append(make("p", {}, make("a", { href: path, download: name }, `📄 ${name}`), ` ${Math.ceil(size / 1024)} KiB`));
@@ -70,7 +70,7 @@ export class Log {
   }
 
   requested({ requestId, text, options }, when) {
-    const meta = make("div", { class: "meta" }, make("b", {}, this.name), time(when));
+    const meta = make("div", { class: "meta" }, make("b", { dir: "auto" }, this.name), time(when));
     const question = new Question({ text, options }, when, (option) => this.answer(requestId, option));
     const shown = this.add("theirs question", when, meta, ...question.parts);
     this.messages.set(requestId, { ...shown, question, text });

@@ -43,7 +43,7 @@ export class People {
       const button = make("button", { type: "button", class: "quiet" }, word("remove"));
       button.addEventListener("click", () => this.remove(one, button));
       return make("li", {},
-        make("span", { class: "who" }, one.name ? `${one.name} ` : "", make("code", {}, `${one.platform}/${one.id}`)),
+        make("span", { class: "who" }, make("bdi", {}, one.name ?? ""), one.name ? " " : "", make("code", {}, `${one.platform}/${one.id}`)),
         make("time", { datetime: one.at, title: full(at) }, shortly(at)), button);
     });
     $("known").replaceChildren(...(rows.length ? rows : [make("li", {}, word("nobodyAdmitted"))]));

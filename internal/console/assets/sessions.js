@@ -49,7 +49,7 @@ export class Sessions {
     this.list.replaceChildren(...this.known.map(({ id, title, activeAt, busy }) => {
       const at = new Date(activeAt);
       return make("li", {}, make("a", { href: `#${id}`, class: busy ? "busy" : undefined, "aria-current": id === this.current ? "page" : undefined },
-        make("span", { class: "what" }, title || word("untitled")),
+        make("span", { class: "what", dir: "auto" }, title || word("untitled")),
         make("time", { class: "when", datetime: activeAt, title: full(at) }, shortly(at))));
     }));
   }
