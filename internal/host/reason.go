@@ -8,6 +8,7 @@ import (
 	"familiar/internal/agent"
 	"familiar/internal/agent/acp"
 	"familiar/internal/chat"
+	"familiar/internal/desk/companion"
 	"familiar/internal/jsonrpc"
 	"familiar/internal/llm"
 	"familiar/internal/logging"
@@ -34,6 +35,9 @@ func (h *Host) reason(t chat.Turn, err error) (say, next string) {
 	next = h.phrases.Say(phrase.NextLog)
 	if errors.Is(err, agent.ErrRefused) {
 		next = h.phrases.Say(phrase.NextDeclined)
+	}
+	if errors.Is(err, companion.ErrSilent) {
+		next = h.phrases.Say(phrase.NextSilent)
 	}
 	var answer *jsonrpc.Error
 	if errors.As(err, &answer) && answer.Code == signInFirst {

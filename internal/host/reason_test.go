@@ -13,6 +13,7 @@ import (
 	"familiar/internal/agent/acp"
 	"familiar/internal/chat"
 	"familiar/internal/config"
+	"familiar/internal/desk/companion"
 	"familiar/internal/jsonrpc"
 	"familiar/internal/llm"
 	"familiar/internal/phrase"
@@ -78,6 +79,7 @@ func TestOnlyTheOwnerReadsWhyATurnFailed(t *testing.T) {
 		"an agent that wants a login": {fmt.Errorf("open session: %w", &jsonrpc.Error{Code: -32000, Message: "sign in"}), "dm1", "boss",
 			"open session: the agent answered with error -32000: sign in", string(phrase.NextSignIn)},
 		"a model that declines":      {fmt.Errorf("prompt: %w", agent.ErrRefused), "dm1", "boss", "prompt: the model declines to answer", string(phrase.NextDeclined)},
+		"a model that never replies": {companion.ErrSilent, "dm1", "boss", "the agent ended its turn twice without a reply", string(phrase.NextSilent)},
 		"the owner in a group":       {refused, "hall", "boss", "", ""},
 		"somebody else":              {refused, "dm1", "ann", "", ""},
 		"what the person reads":      {chat.UserError{Say: "no agent", Err: errors.New("x")}, "dm1", "boss", "", ""},

@@ -114,6 +114,7 @@ const (
 	NextCredit    Key = "next.credit"    // the account is used up
 	NextContext   Key = "next.context"   // the conversation is too long
 	NextDeclined  Key = "next.declined"  // its rules refuse the question
+	NextSilent    Key = "next.silent"    // it ends its turns and never calls the tool that replies
 	NextLater     Key = "next.later"     // it has too much to do, or its answer broke off
 	NextUnreached Key = "next.unreached" // it cannot be reached
 )
@@ -240,7 +241,7 @@ var keys = map[Key][]string{
 	Reminder: {"message"},
 
 	NextLog: nil, NextSignIn: {"agent"}, NextBuiltin: {"agent"}, NextKey: nil, NextModel: nil, NextCredit: nil, NextContext: nil, NextDeclined: nil, NextLater: nil,
-	NextUnreached: nil,
+	NextSilent: nil, NextUnreached: nil,
 
 	StatusAgent: {"agent"}, StatusProvider: {"provider"}, StatusModel: {"model"}, StatusOwnModel: nil, StatusNoModel: nil,
 	StatusUptime: {"uptime"},

@@ -41,6 +41,9 @@ func kindOf(t chat.SessionType) kind {
 // ErrNothing is what Errand returns where there is nothing to do after all. The turn ends well, without an agent.
 var ErrNothing = errors.New("there is nothing to do")
 
+// ErrSilent is how a turn fails whose agent was prompted twice and let nothing reach the person.
+var ErrSilent = errors.New("the agent ended its turn twice without a reply")
+
 // ToolsOf are the tools of a session of a type, where conversations have those of talk.
 func ToolsOf(t chat.SessionType, talk []string) []string {
 	if k := kindOf(t); k.tools != nil {

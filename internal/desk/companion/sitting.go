@@ -172,7 +172,7 @@ func (s *sitting) verdict(stop agent.StopReason) error {
 	case s.res.Replied, stop == agent.EndTurn && !s.kind.answers:
 		return nil
 	case stop == agent.EndTurn:
-		return errors.New("the agent ended its turn twice without a reply")
+		return ErrSilent
 	case stop == agent.Refusal:
 		return agent.ErrRefused
 	case stop == agent.Cancelled:
