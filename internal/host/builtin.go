@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -168,10 +169,26 @@ func (b *builtin) reached(ctx context.Context) (doctor.Line, error) {
 	if err != nil {
 		return doctor.Line{}, fmt.Errorf("%s: %w", section.Title(), err)
 	}
-	if section.Model != "" && !slices.Contains(listed, section.Model) {
-		return doctor.Doubtful(fmt.Sprintf("%s answers, and does not list the model %s", section.Title(), section.Model), "see agent.model and llm.model"), nil
+	same := func(name string) bool { // Ollama takes a name without its tag for the latest
+		return name == section.Model || section.Provider == "ollama" && name == section.Model+":latest"
+	}
+	if section.Model != "" && !slices.ContainsFunc(listed, same) {
+		return doctor.Doubtful(fmt.Sprintf("%s answers, and does not list the model %s", section.Title(), section.Model),
+			"see agent.model and llm.model; it lists "+some(listed)), nil
 	}
 	return doctor.Well("%s answers and lists %d models", section.Title(), len(listed)), nil
+}
+
+// some names the first of a list.
+func some(names []string) string {
+	const most = 5
+	switch n := len(names); {
+	case n == 0:
+		return "none"
+	case n > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // meet finds out who answers as soon as the bot is ready, so that the page can name them before a message leaves.

@@ -214,3 +214,24 @@ func TestTheDoctorTellsAMistypedPath(t *testing.T) {
 		t.Errorf("%+v", report.Lines)
 	}
 }
+
+// A model that the provider does not list is told together with those that it does.
+func TestTheDoctorLooksForTheModel(t *testing.T) {
+	list := []string{"qwen3:latest", "llama3.1:8b", "a", "b", "c", "d", "e"}
+	for name, c := range map[string]struct{ provider, model, say, next string }{
+		"listed":                 {"ollama", "llama3.1:8b", "Ollama answers and lists 7 models", ""},
+		"an Ollama, without tag": {"ollama", "qwen3", "Ollama answers and lists 7 models", ""},
+		"another, without tag": {"openai", "qwen3", "answers, and does not list the model qwen3",
+			"see agent.model and llm.model; it lists qwen3:latest, llama3.1:8b, a, b, c and 2 more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := llmtest.Start(t, llmtest.Script{Models: list})
+			p := patient(t, dir(t), func(cfg *config.Config) {
+				cfg.LLM.Provider, cfg.LLM.BaseURL, cfg.LLM.Model = c.provider, s.URL(), c.model
+			})
+			if got := found(Examine(t.Context(), p), "agent"); len(got) != 1 || !strings.HasSuffix(got[0].Say, c.say) || got[0].Next != c.next {
+				t.Errorf("told %+v", got)
+			}
+		})
+	}
+}
