@@ -23,6 +23,9 @@ func (h holder) String() string {
 	return fmt.Sprintf("another program (%s, process %d)", h.name, h.pid)
 }
 
+// HolderOf says in words who listens on a port.
+func HolderOf(port int) string { return holderOf(port, 0).String() }
+
 // holderOf finds who listens on a port. first is the process that is looked at first, 0 for none.
 func holderOf(port, first int) holder {
 	sockets := listening(port)

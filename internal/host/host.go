@@ -258,11 +258,11 @@ func (h *Host) openDoors(ctx context.Context) (err error) {
 		return err
 	}
 	health := h.health()
-	if h.pages, err = listen(ctx, cfg.Host, cfg.Port, h.routes(health)); err != nil {
+	if h.pages, err = listen(ctx, "server.port (--port)", cfg.Host, cfg.Port, h.routes(health)); err != nil {
 		return err
 	}
 	if h.cfg.Health.Enabled {
-		h.probes, err = listen(ctx, "", h.cfg.Health.Port, h.probeRoutes(health))
+		h.probes, err = listen(ctx, "health.port", "", h.cfg.Health.Port, h.probeRoutes(health))
 	}
 	return err
 }

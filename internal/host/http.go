@@ -7,7 +7,10 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"syscall"
 	"time"
+
+	"familiar/internal/doctor"
 )
 
 // Bounds of the listeners. A stream sets its own write deadline as it goes.
@@ -25,12 +28,17 @@ type server struct {
 	http *http.Server
 }
 
-// listen takes a port, so that nothing starts when it is not to be had.
-func listen(ctx context.Context, host string, port int, handler http.Handler) (*server, error) {
+// listen takes the port of a setting, so that nothing starts when it is not to be had.
+func listen(ctx context.Context, key, host string, port int, handler http.Handler) (*server, error) {
 	address := net.JoinHostPort(host, strconv.Itoa(port))
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w (another program has the port, or the address is not of this machine: choose another with --port or server.port)", address, err)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s: %s has %s; end that program, or choose another port", key, doctor.HolderOf(port), address)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, fmt.Errorf("%s: %s is no address of this machine", key, address)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", key, err)
 	}
 	return &server{l, &http.Server{Handler: handler, ReadHeaderTimeout: headerTime, ReadTimeout: readTime,
 		IdleTimeout: idleTime, MaxHeaderBytes: headerBytes}}, nil

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -23,9 +24,30 @@ func (l *exhausted) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
+// A port that is not to be had is told with its setting and with who has it.
+func TestAPortThatIsNotToBeHad(t *testing.T) {
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := taken.Addr().(*net.TCPAddr).Port
+	for host, want := range map[string]string{
+		"127.0.0.1": fmt.Sprintf("health.port: another program (host.test, process %d) has 127.0.0.1:%d; end that program, or choose another port", os.Getpid(), port),
+		"192.0.2.1": fmt.Sprintf("health.port: 192.0.2.1:%d is no address of this machine", port),
+	} {
+		if s, err := listen(t.Context(), "health.port", host, port, nil); err == nil {
+			_ = s.Close()
+			t.Errorf("%s was taken twice", host)
+		} else if err.Error() != want {
+			t.Errorf("told %q, want %q", err, want)
+		}
+	}
+}
+
 // BUG-K07: a program that has too many files open goes on when it has fewer.
 func TestTooManyOpenFiles(t *testing.T) {
-	s, err := listen(t.Context(), "127.0.0.1", 0, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	s, err := listen(t.Context(), "server.port", "127.0.0.1", 0, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	if err != nil {
 		t.Fatal(err)
 	}
