@@ -45,8 +45,8 @@ func TestNotes(t *testing.T) {
 		{"as JSON", []string{"ls", "--json"}, 0, []string{`"session": "sess_b"`, `"text": "# Mate"`}, nil},
 		{"one", []string{"show", "oolong"}, 0, []string{"# Oolong", "- oolong.md: leaves", "https://example.org/sess_a", "lines are added"}, []string{"Mate"}},
 		{"one by its session", []string{"show", "sess_b"}, 0, []string{"# Mate"}, nil},
-		{"an unknown one", []string{"show", "nothing"}, 1, []string{"no such draft", "familiar notes ls"}, nil},
-		{"a path", []string{"admit", "../../etc"}, 1, []string{"no such draft"}, nil},
+		{"an unknown one", []string{"show", "nothing"}, 1, []string{"no note that waits has this name", "familiar notes ls"}, nil},
+		{"a path", []string{"admit", "../../etc"}, 1, []string{"no note that waits has this name"}, nil},
 		{"none named", []string{"admit"}, 2, nil, nil},
 		{"a command that there is none of", []string{"admid"}, 2, []string{"did you mean admit"}, nil},
 	} {

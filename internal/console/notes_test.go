@@ -38,7 +38,7 @@ func notes(mux *http.ServeMux) {
 			body := make([]byte, 100)
 			n, _ := r.Body.Read(body)
 			if len(waiting) == 0 || !strings.Contains(string(body[:n]), `"`+session+`"`) {
-				answer.Fail(w, http.StatusNotFound, "no such draft")
+				answer.Fail(w, http.StatusNotFound, "no note that waits has this name")
 				return
 			}
 			answer.JSON(w, http.StatusOK, waiting[0])

@@ -16,9 +16,9 @@ import (
 
 // What can be wrong with a draft that somebody names.
 var (
-	ErrUnknown = errors.New("no such draft")
-	ErrMany    = errors.New("more than one draft is called that")
-	ErrFull    = errors.New("too many drafts wait; let some in, or reject them")
+	ErrUnknown = errors.New("no note that waits has this name")
+	ErrMany    = errors.New("more than one note that waits has this name")
+	ErrFull    = errors.New("too many notes wait; let some in, or reject them")
 )
 
 // ofSession is what a draft's folder is called.
