@@ -52,7 +52,10 @@ func explain(cmd *cobra.Command, at place, name string) (e explanation.Explanati
 	}
 	ev, err := explanation.Read(from)
 	if err != nil {
-		return e, err
+		if name == "-" {
+			name = "standard input"
+		}
+		return e, fmt.Errorf("%s: %w\nsee: %s --help", name, err, cmd.CommandPath())
 	}
 	loaded, err := at.look(cmd)
 	if err != nil {

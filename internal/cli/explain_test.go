@@ -37,6 +37,10 @@ func TestExplainCommand(t *testing.T) {
 			t.Errorf("%q: exit %d, %q, %q", args, code, out, errs)
 		}
 	}
+	if _, _, errs := command("explain", filepath.Join(dir, "config.yaml")); errs != "familiar: "+filepath.Join(dir, "config.yaml")+
+		": the event: it is not JSON: byte 1: invalid character 'v' looking for beginning of value\nsee: familiar explain --help\n" {
+		t.Errorf("a file of another kind: %q", errs)
+	}
 	if code, _, _ := command("explain"); code != exitUsage {
 		t.Errorf("without an event: exit %d", code)
 	}

@@ -72,11 +72,15 @@ func Read(r io.Reader) (chat.Event, error) {
 // plain says in words that people know what is wrong with the input.
 func plain(err error) error {
 	var kind *json.UnmarshalTypeError
+	var form *json.SyntaxError
 	switch {
 	case errors.As(err, &kind) && kind.Field != "":
 		return fmt.Errorf("%s cannot be a %s", kind.Field, kind.Value)
 	case errors.As(err, &kind):
 		return fmt.Errorf("it must be a JSON object, not a %s", kind.Value)
+	}
+	if errors.As(err, &form) {
+		return fmt.Errorf("it is not JSON: byte %d: %w", form.Offset, err)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it is not whole JSON")

@@ -57,6 +57,7 @@ func TestReadRefuses(t *testing.T) {
 	for text, say := range map[string]string{
 		``:                  "not whole JSON",
 		`{`:                 "not whole JSON",
+		"# an event":        "it is not JSON: byte 1: ",
 		`[]`:                "it must be a JSON object, not a",
 		`{"is_dm":"yes"}`:   "is_dm cannot be a string",
 		`{"user":"7"}`:      "there are kind, platform",
