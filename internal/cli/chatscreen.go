@@ -133,12 +133,7 @@ func (c *chatScreen) leave(err error) {
 // begin says who is there.
 func (c *chatScreen) begin() {
 	agent := c.state.Agent
-	who := []string{c.paint(terminal.Bold, c.name())}
-	for _, part := range []string{agent.Name, agent.Provider, agent.Model} {
-		if part != "" {
-			who = append(who, terminal.Flat(part))
-		}
-	}
+	who := append([]string{c.paint(terminal.Bold, c.name())}, c.thinker()...)
 	c.print(terminal.Fit(strings.Join(who, " · "), c.screen.Columns()))
 	c.print(c.prose(terminal.Faint, "", c.book.Say(phrase.ChatHint))...)
 	if !agent.Ready {
@@ -151,6 +146,16 @@ func (c *chatScreen) begin() {
 	if c.session.ID != "" {
 		c.follow(-shownBefore)
 	}
+}
+
+// thinker is who thinks for the bot. The built-in agent of a bot that nobody named is called as the bot, and named once.
+func (c *chatScreen) thinker() (parts []string) {
+	for _, part := range []string{c.state.Agent.Name, c.state.Agent.Provider, c.state.Agent.Model} {
+		if part = terminal.Flat(part); part != "" && part != c.name() {
+			parts = append(parts, part)
+		}
+	}
+	return parts
 }
 
 // name is the bot's, for people.
