@@ -24,6 +24,11 @@ func (h *Host) routes(health *health) http.Handler {
 		mux.Handle(path, known(probes))
 	}
 	owned, signed := http.NewServeMux(), http.NewServeMux()
+	if h.platforms[web.Name] == nil {
+		for _, path := range []string{"/v1/sessions", "/v1/sessions/"} {
+			owned.HandleFunc(path, noChat)
+		}
+	}
 	for name, p := range h.platforms {
 		if served, ok := p.(platform.Served); ok && name == web.Name {
 			served.Routes(owned)
@@ -53,6 +58,11 @@ func (h *Host) probeRoutes(health *health) http.Handler {
 	health.routes(mux)
 	h.metricsRoute(mux, func(open http.Handler) http.Handler { return open })
 	return bounded(known(mux))
+}
+
+// noChat answers where a bot is to be talked with that has other platforms alone.
+func noChat(w http.ResponseWriter, _ *http.Request) {
+	answer.Fail(w, http.StatusNotFound, "this bot is not to be talked with here: add «web: {}» to its platforms and start it again")
 }
 
 // makeLink mints a login link for whoever is the owner already.

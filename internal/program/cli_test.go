@@ -125,6 +125,18 @@ func TestSay(t *testing.T) {
 	}
 }
 
+// Where the platforms are written down without the web, the page opens and says what is missing, as the terminal does.
+func TestABotWithoutTheWeb(t *testing.T) {
+	b := newBot(t, scripted(t))
+	b.write("config.development.yaml", "platforms: {webhook: {secret: a-secret-of-some-length-0123456789}}\n")
+	b.start()
+	for _, args := range [][]string{{"say", "--dir", b.dir, "hello"}, {"say", "--dir", b.dir, "--session", "s_0", "hello"}} {
+		if code, out, errs := b.run(args...); code != 1 || out != "" || !strings.Contains(errs, "add «web: {}» to its platforms") {
+			t.Error(args, code, out, errs)
+		}
+	}
+}
+
 func TestSayDoesNotWaitForEver(t *testing.T) {
 	b := newBot(t, scripted(t, script.Turn{Steps: []script.Step{{Wait: true}}}))
 	b.write("config.development.yaml", "server: {shutdownMs: 1}\n")
