@@ -44,8 +44,14 @@ func listen(ctx context.Context, key, host string, port int, handler http.Handle
 		IdleTimeout: idleTime, MaxHeaderBytes: headerBytes}}, nil
 }
 
-// url is the base address of the listener.
-func (s *server) url() string { return "http://" + s.Addr().String() }
+// url is the base address of the listener, for this machine: one that listens on every address is called by its own.
+func (s *server) url() string {
+	at, ok := s.Addr().(*net.TCPAddr)
+	if ok && at.IP.IsUnspecified() {
+		return "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(at.Port))
+	}
+	return "http://" + s.Addr().String()
+}
 
 // serve answers until ctx ends, then closes what is left after a short grace.
 func (s *server) serve(ctx context.Context) error {

@@ -58,9 +58,8 @@ func TestWhereMetricsAre(t *testing.T) {
 				c.set(cfg)
 				cfg.Health.Enabled, cfg.Health.Port = true, 0
 			})
-			_, port, _ := strings.Cut(strings.TrimPrefix(r.probes.url(), "http://[::]"), ":")
 			for path, want := range c.want {
-				if status, body := r.fetch("http://127.0.0.1:"+port+path, ""); status != want {
+				if status, body := r.fetch(r.probes.url()+path, ""); status != want {
 					t.Errorf("the second listener: %s: %d, want %d: %s", path, status, want, body)
 				}
 				if status, body := r.fetch(r.URL()+path, token()); status != want {

@@ -137,6 +137,19 @@ func TestABotWithoutTheWeb(t *testing.T) {
 	}
 }
 
+// A bot that listens on every address, as in a container, is called by an address of its own machine.
+func TestABotThatListensOnEveryAddress(t *testing.T) {
+	b := newBot(t, scripted(t, script.Turn{Steps: []script.Step{reply("hi")}}))
+	b.write("config.development.yaml", "server: {host: 0.0.0.0}\n")
+	b.start()
+	if code, out, errs := b.run("say", "--dir", b.dir, "hello"); code != 0 || out != "hi\n" {
+		t.Error(code, out, errs)
+	}
+	if code, out, errs := b.run("open", "--dir", b.dir, "--print"); code != 0 || !strings.HasPrefix(out, "http://127.0.0.1:") {
+		t.Error(code, out, errs)
+	}
+}
+
 func TestSayDoesNotWaitForEver(t *testing.T) {
 	b := newBot(t, scripted(t, script.Turn{Steps: []script.Step{{Wait: true}}}))
 	b.write("config.development.yaml", "server: {shutdownMs: 1}\n")
