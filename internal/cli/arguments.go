@@ -105,7 +105,7 @@ func completionCommand() *cobra.Command {
 		Use:   "completion bash|fish|powershell|zsh",
 		Short: "Print what lets a shell complete commands and flags",
 		Long: "Print what lets a shell complete commands and flags. Load it once, as in the first example, or put it where the\n" +
-			"shell looks by itself, as in the others.",
+			"shell looks by itself, as in the others; the folder must be there. Bash needs its package bash-completion.",
 		Example: "  source <(familiar completion bash)\n" +
 			"  familiar completion bash > ~/.local/share/bash-completion/completions/familiar\n" +
 			"  familiar completion zsh > \"${fpath[1]}/_familiar\"\n" +

@@ -89,6 +89,9 @@ func TestHelp(t *testing.T) {
 	if visited < 40 {
 		t.Errorf("only %d commands were found", visited)
 	}
+	if _, out, _ := command("completion", "--help"); !strings.Contains(out, "package bash-completion") {
+		t.Errorf("the help does not say what bash needs: %s", out)
+	}
 	for _, shell := range []string{"bash", "fish", "powershell", "zsh"} {
 		if code, out, errs := command("completion", shell); code != 0 || !strings.Contains(out, "__complete") || errs != "" {
 			t.Errorf("completion %s: exit %d, %s", shell, code, errs)
