@@ -39,7 +39,7 @@ type Config struct {
 	Bot       Bot               `yaml:"bot" doc:"who this bot is and whom it serves"`
 	Agent     Agent             `yaml:"agent" doc:"who thinks for the bot"`
 	LLM       LLM               `yaml:"llm" doc:"which model provider answers the built-in agent"`
-	Platforms Platforms         `yaml:"platforms" doc:"where the bot is reached; a platform that is written here and not switched off is on"`
+	Platforms Platforms         `yaml:"platforms" doc:"where the bot is reached: a platform that is written here and not switched off is on, and the web when none is written"`
 	Access    Access            `yaml:"access" doc:"who is heard"`
 	Outbox    outbox.Config     `yaml:"outbox" doc:"what leaves the bot, and in which form"`
 	Server    Server            `yaml:"server" doc:"the one listener: page, HTTP interface, webhooks"`
