@@ -103,7 +103,7 @@ func (p *parser) named(src *source, t token) (node, error) {
 		}
 	}
 	p.doubtful = true
-	p.log.Warn("a prompt has a name that is neither a variable nor a file", "prompt", src.path, "line", t.line, "name", t.arg)
+	p.log.Warn("a prompt has a name that is neither a variable nor a file", "file", src.path, "line", t.line, "name", t.arg)
 	return words(t.raw), nil
 }
 

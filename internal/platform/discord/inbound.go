@@ -59,7 +59,7 @@ func (g *gateway) wrote(ctx context.Context, m message, edited bool) {
 	if ev.Addressed && !ev.From.Us && !ev.From.Bot {
 		g.lookUp(ctx, m.Stickers)
 		if m.unreadable() {
-			g.log.Warn("a message holds nothing that can be read here", "message", m.ID)
+			g.log.Warn("a message holds nothing that can be read here", "id", m.ID)
 		}
 	}
 	said := g.message(m)
