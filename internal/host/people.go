@@ -30,6 +30,12 @@ func (h *Host) openPeople(ctx context.Context) error {
 
 // offer gives a stranger a pairing code, on the goroutine that heard them. Nothing of what they said is kept.
 func (h *Host) offer(ctx context.Context, ev chat.Event) {
+	if known, err := h.inbox.Has(ctx, ev); known || err != nil { // a network tells again what was said before a restart
+		if err != nil {
+			h.log.Error("a stranger got no pairing code", chat.KeyEvent, ev.ID, chat.KeyErr, err)
+		}
+		return
+	}
 	code, err := h.people.Offer(ctx, ev.From, ev.Place)
 	if err != nil {
 		h.log.Error("a stranger got no pairing code", chat.KeyEvent, ev.ID, chat.KeyErr, err)

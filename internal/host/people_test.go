@@ -95,6 +95,21 @@ func TestNobodyGetsACodeUnlessItIsOn(t *testing.T) {
 	r.says("dm9: " + r.phrase(phrase.PairingOff))
 }
 
+// Who was heard, and is no longer, gets a code for what they say from now on and not for what was answered.
+func TestWhatWasAnsweredGetsNoCode(t *testing.T) {
+	d, said := dir(t), event("dm1", "ann", "hello")
+	r := live(t, d, nil, reply("hi"))
+	r.hears(said, chat.Accepted)
+	r.says("dm1: hi")
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	r = live(t, d, closed)
+	r.hears(said, chat.Refused)
+	r.hears(event("dm2", "bob", "let me in"), chat.Refused)
+	r.says("dm2: " + r.phrases.Say(phrase.PairingOffer, r.code(1), 60))
+}
+
 func TestACodeIsToldInTheBotsLanguage(t *testing.T) {
 	r := live(t, dir(t), func(c *config.Config) { closed(c); c.Bot.Language = "zh-TW" })
 	r.hears(event("dm1", "ann", "let me in"), chat.Refused)

@@ -104,6 +104,15 @@ func (in *Inbox) Accept(ctx context.Context, ev chat.Event, also ...func(*sql.Tx
 	return true, nil
 }
 
+// Has reports whether an event was accepted, as far as the inbox remembers.
+func (in *Inbox) Has(ctx context.Context, ev chat.Event) (known bool, err error) {
+	err = in.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM inbox WHERE id = ?)`, string(ev.ID)).Scan(&known)
+	if err != nil {
+		return false, fmt.Errorf("look for an event: %w", err)
+	}
+	return known, nil
+}
+
 // prune forgets old ids, now and then.
 func (in *Inbox) prune(ctx context.Context, tx *sql.Tx) error {
 	if in.accepted.Add(1)%pruneEvery != 1 {
