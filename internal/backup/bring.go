@@ -24,7 +24,8 @@ type change struct {
 }
 
 // bring makes the files differ from one tree as another does. A file that is not as in the first is left alone: it was
-// changed this very moment, and the next copy holds it.
+// changed this very moment, and the next copy holds it. So is what no copy of ours holds, our own repository first of all:
+// whoever may push would else write settings there that git runs programs by.
 func (b *Backup) bring(ctx context.Context, from, to string) error {
 	out, err := b.git.here(ctx, "diff-tree", "-r", "-z", "--no-renames", from, to)
 	if err != nil {
@@ -41,6 +42,9 @@ func (b *Backup) bring(ctx context.Context, from, to string) error {
 		c, err := parseChange(fields[i], fields[i+1])
 		if err != nil {
 			return err
+		}
+		if leftOut(c.name) {
+			continue
 		}
 		is, err := b.untouched(root, c)
 		switch {

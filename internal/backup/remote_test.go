@@ -82,3 +82,39 @@ func TestARemoteThatHangs(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Whoever may push may not write where no copy of ours comes from: settings in our own repository would be programs that
+// git runs.
+func TestATreeThatReachesForOurRepository(t *testing.T) {
+	r := open(t)
+	r.put("a", "a\n")
+	r.copy()
+	feed := func(text string, args ...string) string {
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Stdin = r.remote, strings.NewReader(text)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(args, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	evil := feed("[core]\n\tsshCommand = evil\n", "hash-object", "-w", "--stdin")
+	folder := feed("100644 blob "+evil+"\tplanted\n", "mktree")
+	tree := feed(feed("", "ls-tree", "main")+"\n100644 blob "+evil+"\twelcome\n"+
+		"040000 tree "+folder+"\t.git\n040000 tree "+folder+"\t.GIT\n040000 tree "+folder+"\ttmp\n", "mktree")
+	run(t, r.remote, "git", "update-ref", "refs/heads/main", run(t, r.remote, "git", "commit-tree", tree, "-p", "main", "-m", "evil"))
+	r.put("b", "b\n")
+	r.copy()
+	other := r.on(filepath.Join(t.TempDir(), "new"))
+	if _, err := other.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{r.dir, other.dir} {
+		if out := run(t, dir, "find", ".", "-name", "planted"); out != "" {
+			t.Errorf("it was brought to %s", out)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "welcome")); err != nil {
+			t.Error(err)
+		}
+	}
+}

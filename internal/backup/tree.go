@@ -17,6 +17,13 @@ import (
 // (air-friends spec §7.7).
 var left = []string{".git", "tmp", "SESSION_ID", "scheduler-state.json", ".DS_Store", "Thumbs.db"}
 
+// leftOut reports whether a file below the folder has such a name, or lies in a folder that has.
+func leftOut(name string) bool {
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(name), "/"), func(part string) bool {
+		return slices.Contains(left, part) || strings.EqualFold(part, ".git")
+	})
+}
+
 // blob is a file as Git keeps it.
 type blob struct {
 	stamp sheet.Stamp
