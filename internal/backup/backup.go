@@ -51,7 +51,7 @@ func New(cfg Config, d Deps) *Backup {
 	user, password := cfg.Login(d.Token)
 	seen := func(text string) string { return masked(text, password) }
 	return &Backup{cfg: cfg, dir: d.Dir, before: d.Before, now: d.Now, log: d.Log,
-		git: newGit(filepath.Join(d.Dir, ".git"), user, password.Reveal(), seen)}
+		git: newGit(filepath.Join(d.Dir, ".git"), cfg.RemoteURL, user, password.Reveal(), seen)}
 }
 
 // branch is how our branch is called in a repository that we make, and in a remote one that is empty.

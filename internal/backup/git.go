@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,13 +35,16 @@ type git struct {
 	seen func(string) string
 }
 
-// newGit prepares the commands. user and password are for the remote repository; seen masks what is told of it.
-func newGit(dir, user, password string, seen func(string) string) *git {
+// newGit prepares the commands. user and password are for the remote repository, and for no other host that it may send
+// us to; seen masks what is told of it.
+func newGit(dir, remote, user, password string, seen func(string) string) *git {
 	g := &git{dir: dir, seen: seen}
 	settings := []string{"safe.directory", filepath.Dir(dir), "core.hooksPath", os.DevNull, "core.fsmonitor", "false",
 		"credential.helper", "", "gc.auto", "0", "advice.detachedHead", "false", "protocol.ext.allow", "never"}
 	if password != "" {
-		settings = append(settings, "credential.helper", helper)
+		for _, origin := range origins(remote) {
+			settings = append(settings, "credential."+origin+".helper", helper)
+		}
 		g.far = []string{"FAMILIAR_GIT_USER=" + user, "FAMILIAR_GIT_PASSWORD=" + password}
 	}
 	g.env = []string{"GIT_DIR=" + dir, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS=true", "GIT_CONFIG_NOSYSTEM=1",
@@ -57,6 +61,21 @@ func newGit(dir, user, password string, seen func(string) string) *git {
 		}
 	}
 	return g
+}
+
+// origins are the beginnings of addresses that a remote repository's login is for: those of its host. One that is reached
+// without TLS may send us to where it has it.
+func origins(remote string) []string {
+	at, err := url.Parse(strings.TrimSpace(remote))
+	switch {
+	case err != nil || at.Host == "":
+		return nil
+	case at.Scheme == "https":
+		return []string{"https://" + at.Host}
+	case at.Scheme == "http":
+		return []string{"http://" + at.Host, "https://" + at.Host}
+	}
+	return nil
 }
 
 // call is one run of git.

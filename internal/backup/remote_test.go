@@ -118,3 +118,33 @@ func TestATreeThatReachesForOurRepository(t *testing.T) {
 		}
 	}
 }
+
+// A server that sends us on to another host does not get that host our login.
+func TestTheLoginIsForOneHost(t *testing.T) {
+	const word = "S3cret-Word-of-the-bot"
+	asked, given := 0, 0
+	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		asked++
+		if _, _, any := q.BasicAuth(); any {
+			given++
+		}
+		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer stranger.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		http.Redirect(w, q, stranger.URL+q.URL.String(), http.StatusFound)
+	}))
+	defer server.Close()
+	r := open(t)
+	r.Backup = r.on(r.dir, func(c *Config) {
+		c.RemoteURL, c.AuthUser, c.AuthPassword = server.URL+"/x.git", "bot", secret.New(word)
+	})
+	r.put("a", "a\n")
+	if err := r.Copy(t.Context()); err == nil {
+		t.Error("it went somewhere")
+	}
+	if asked == 0 || given > 0 {
+		t.Errorf("the other host was asked %d times, and given a login %d times", asked, given)
+	}
+}
