@@ -34,6 +34,7 @@ type Backup struct {
 	mu    sync.Mutex      // held by the one that works
 	ref   string          // our branch; furnish finds it out
 	known map[string]blob // what the last copy held, by name
+	lacks lack            // what it did not
 }
 
 // Deps is what a backup works with. Dir is the folder, an absolute path. Before, if not nil, runs ahead of each copy
@@ -124,12 +125,14 @@ func holdsFiles(dir string) (bool, error) {
 // Begin makes the first copy of a process, and pushes it. Where the remote repository went another way and the two
 // cannot be brought together, the copy goes to a branch of its own, backup-TIME, so that it is safe.
 func (b *Backup) Begin(ctx context.Context) error {
-	err := b.Copy(ctx)
-	if err == nil || !errors.Is(err, errApart) {
+	if err := b.lock(); err != nil {
 		return err
 	}
-	b.mu.Lock()
 	defer b.mu.Unlock()
+	err := b.copy(ctx)
+	if !errors.Is(err, errApart) {
+		return err
+	}
 	aside := "backup-" + strings.NewReplacer(":", "-", ".", "-").Replace(b.now().UTC().Format("2006-01-02T15:04:05.000Z"))
 	if err := b.sendTo(ctx, aside); err != nil {
 		return fmt.Errorf("back up: %w", err)
@@ -139,13 +142,25 @@ func (b *Backup) Begin(ctx context.Context) error {
 }
 
 // Copy makes a copy where anything has changed, and pushes what is not there yet. While another one is being made it is
-// ErrBusy.
+// ErrBusy. Where the copy is made but lacks something, that is the error.
 func (b *Backup) Copy(ctx context.Context) error {
+	if err := b.lock(); err != nil {
+		return err
+	}
+	defer b.mu.Unlock()
+	return b.copy(ctx)
+}
+
+// lock waits for nobody.
+func (b *Backup) lock() error {
 	if !b.mu.TryLock() {
 		b.log.Warn("a backup is left out: the last one is still running")
 		return ErrBusy
 	}
-	defer b.mu.Unlock()
+	return nil
+}
+
+func (b *Backup) copy(ctx context.Context) error {
 	if b.before != nil {
 		if err := b.before(ctx); err != nil {
 			b.log.Warn("the backup lacks some of the state", "err", err)
@@ -160,7 +175,7 @@ func (b *Backup) Copy(ctx context.Context) error {
 	if err := b.push(ctx); err != nil {
 		return fmt.Errorf("back up: %w", err)
 	}
-	return nil
+	return b.lacks.err()
 }
 
 // furnish makes the repository where it is missing, and takes away what a crash left in it.

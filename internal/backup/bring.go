@@ -104,6 +104,7 @@ func (b *Backup) write(ctx context.Context, root *os.Root, wanted []change) erro
 		if err != nil {
 			return err
 		}
+		batch, sizes = b.bearable(batch, sizes)
 		for len(batch) > 0 {
 			n, sum := 1, sizes[0]
 			for n < len(batch) && sum+sizes[n] <= mostBytes {
@@ -117,6 +118,18 @@ func (b *Backup) write(ctx context.Context, root *os.Root, wanted []change) erro
 		}
 	}
 	return nil
+}
+
+// bearable leaves files out that are larger than any of a copy: they come from elsewhere, and the rest is not to wait for them.
+func (b *Backup) bearable(files []change, sizes []int) (fit []change, of []int) {
+	for i, c := range files {
+		if sizes[i] > mostFile {
+			b.log.Warn("a file of the backup is not brought here", "file", c.name, "err", errTooLarge)
+			continue
+		}
+		fit, of = append(fit, c), append(of, sizes[i])
+	}
+	return fit, of
 }
 
 // names lists what files are in the repository, for git to read.
@@ -174,6 +187,9 @@ func (b *Backup) writeSome(ctx context.Context, root *os.Root, files []change) e
 	return nil
 }
 
+// freshFile is a file while it is written: in our repository, since beside the file there may be no room for a longer name.
+var freshFile = filepath.Join(".git", "familiar-file")
+
 // place writes a file, whole or not at all.
 func place(root *os.Root, name string, text []byte, program bool) error {
 	mode := fs.FileMode(0o600)
@@ -183,17 +199,17 @@ func place(root *os.Root, name string, text []byte, program bool) error {
 	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	fresh := name + ".new"
-	out, err := root.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	_ = root.Remove(freshFile) // a crash may have left it, with another mode
+	out, err := root.OpenFile(freshFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
 	_, err = out.Write(text)
 	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
-		err = root.Rename(fresh, name)
+		err = root.Rename(freshFile, name)
 	}
 	if err != nil {
-		_ = root.Remove(fresh)
+		_ = root.Remove(freshFile)
 	}
 	return err
 }

@@ -32,8 +32,11 @@ type blob struct {
 }
 
 // tree writes the files below dir into the repository, and returns the hash of the tree that holds them. It reads only
-// what has changed since it looked last. Folders that are repositories of their own are kept as what they hold.
+// what has changed since it looked last. Folders that are repositories of their own are kept as what they hold. What
+// cannot be kept is noted, and the rest is kept without it: whoever is handed a folder of ours could else end all copies
+// by one file in it.
 func (b *Backup) tree(ctx context.Context) (string, error) {
+	b.lacks = lack{}
 	files, err := b.files()
 	if err != nil {
 		return "", fmt.Errorf("look at the files: %w", err)
@@ -53,43 +56,6 @@ func (b *Backup) tree(ctx context.Context) (string, error) {
 	}
 	b.known = files
 	return b.assemble(ctx, files)
-}
-
-// keep hashes files into the repository. A file that is gone again is left out.
-func (b *Backup) keep(ctx context.Context, files map[string]blob, names []string) error {
-	const many = 500
-	for batch := range slices.Chunk(names, many) {
-		batch = slices.DeleteFunc(batch, func(name string) bool {
-			info, err := os.Lstat(filepath.Join(b.dir, name))
-			gone := err != nil || !info.Mode().IsRegular()
-			if gone {
-				delete(files, name)
-			}
-			return gone
-		})
-		if len(batch) == 0 {
-			continue
-		}
-		paths := make([]string, len(batch))
-		for i, name := range batch {
-			paths[i] = filepath.Join(b.dir, name)
-		}
-		out, err := b.git.run(ctx, call{args: []string{"hash-object", "-w", "--no-filters", "--stdin-paths"},
-			input: strings.NewReader(strings.Join(paths, "\n") + "\n")})
-		if err != nil {
-			return err
-		}
-		hashes := strings.Fields(out)
-		if len(hashes) != len(batch) {
-			return errors.New("git hash-object: it answered for another number of files")
-		}
-		for i, name := range batch {
-			f := files[name]
-			f.hash = hashes[i]
-			files[name] = f
-		}
-	}
-	return nil
 }
 
 // assemble makes a tree of files.
@@ -123,11 +89,8 @@ const freshIndex = "familiar-index"
 func (b *Backup) files() (map[string]blob, error) {
 	found := map[string]blob{}
 	err := filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it went away meanwhile
-		}
 		if err != nil {
-			return err
+			return b.missed(path, err)
 		}
 		if path != b.dir && slices.Contains(left, d.Name()) {
 			if d.IsDir() {
@@ -135,15 +98,12 @@ func (b *Backup) files() (map[string]blob, error) {
 			}
 			return nil
 		}
-		if !d.Type().IsRegular() || strings.ContainsAny(path, "\n") {
+		if !d.Type().IsRegular() {
 			return nil
 		}
 		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return b.missed(path, err)
 		}
 		name, err := filepath.Rel(b.dir, path)
 		if err != nil {

@@ -14,6 +14,7 @@ var starters = map[string]string{
 	"internal/agent/acp/open.go":        "the session's Close waits for the watch of its process",
 	"internal/agent/acp/conn.go":        "conn.close waits for the reader, the writer and the hander",
 	"internal/agent/serve/serve.go":     "Serve waits for the requests and the writer; the reader ends with its input",
+	"internal/backup/keep.go":           "keep waits for whoever fills what git reads",
 	"internal/clock/run.go":             "Run waits for the jobs that it lets run",
 	"internal/cli/up.go":                "up waits for the line that announces the page",
 	"internal/cli/chatscreen.go":        "run waits for everything that the chat starts",
