@@ -123,22 +123,23 @@ func holdsFiles(dir string) (bool, error) {
 }
 
 // Begin makes the first copy of a process, and pushes it. Where the remote repository went another way and the two
-// cannot be brought together, the copy goes to a branch of its own, backup-TIME, so that it is safe.
+// cannot be brought together, or where it does not take our branch, the copy goes to a branch of its own, backup-TIME, so
+// that it is safe.
 func (b *Backup) Begin(ctx context.Context) error {
 	if err := b.lock(); err != nil {
 		return err
 	}
 	defer b.mu.Unlock()
 	err := b.copy(ctx)
-	if !errors.Is(err, errApart) {
+	if !errors.Is(err, errApart) && !errors.Is(err, errRefused) {
 		return err
 	}
-	aside := "backup-" + strings.NewReplacer(":", "-", ".", "-").Replace(b.now().UTC().Format("2006-01-02T15:04:05.000Z"))
-	if err := b.sendTo(ctx, aside); err != nil {
-		return fmt.Errorf("back up: %w", err)
+	aside, asideErr := b.setAside(ctx)
+	if asideErr != nil {
+		return errors.Join(err, asideErr)
 	}
-	b.log.Warn("the remote repository and the data here were both changed, in the same files; the copy went to a branch of its own", "branch", aside)
-	return nil
+	b.log.Warn("the copy is in a branch of its own", "branch", aside, "err", err)
+	return b.lacks.err()
 }
 
 // Copy makes a copy where anything has changed, and pushes what is not there yet. While another one is being made it is
