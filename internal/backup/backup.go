@@ -181,7 +181,7 @@ func (b *Backup) copy(ctx context.Context) error {
 
 // furnish makes the repository where it is missing, and takes away what a crash left in it.
 func (b *Backup) furnish(ctx context.Context) error {
-	if _, err := os.Stat(filepath.Join(b.git.dir, "HEAD")); errors.Is(err, fs.ErrNotExist) {
+	if !b.furnished() {
 		if _, err := b.git.here(ctx, "init", "--quiet", "--initial-branch="+branch, "--template="); err != nil {
 			return err
 		}
@@ -205,6 +205,16 @@ func (b *Backup) furnish(ctx context.Context) error {
 	}
 	// For people who look with git themselves: it shows them what we keep.
 	return os.WriteFile(filepath.Join(info, "exclude"), []byte(strings.Join(left, "\n")+"\n"), 0o600)
+}
+
+// furnished reports whether there is a repository, and not the beginning of one that a crash left.
+func (b *Backup) furnished() bool {
+	for _, part := range []string{"HEAD", "config", "refs", "objects/pack"} {
+		if _, err := os.Stat(filepath.Join(b.git.dir, filepath.FromSlash(part))); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // commit makes a commit of what the files hold, unless the last one holds the same, and returns the newest.

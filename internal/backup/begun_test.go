@@ -75,3 +75,16 @@ func TestAProtectedBranch(t *testing.T) {
 		t.Error(heads)
 	}
 }
+
+// What a killed git began is begun anew.
+func TestARepositoryThatIsNone(t *testing.T) {
+	for _, left := range []string{"HEAD", "config", "objects/pack/x"} {
+		r := open(t)
+		put(t, r.git.dir, left, map[string]string{"HEAD": "ref: refs/heads/main\n"}[left])
+		r.put("a", "a\n")
+		r.copy()
+		if r.there("a") != "a" {
+			t.Error(left)
+		}
+	}
+}
