@@ -149,7 +149,9 @@ func (b *Backup) Copy(ctx context.Context) error {
 		return err
 	}
 	defer b.mu.Unlock()
-	return b.copy(ctx)
+	err := b.copy(ctx)
+	b.pack(ctx)
+	return err
 }
 
 // lock waits for nobody.
@@ -194,7 +196,7 @@ func (b *Backup) furnish(ctx context.Context) error {
 		return fmt.Errorf("the repository in %s is on no branch: %w", b.dir, err)
 	}
 	b.ref = ref
-	for _, lock := range []string{"index.lock", "HEAD.lock", "config.lock", freshIndex + ".lock", ref + ".lock", "packed-refs.lock"} {
+	for _, lock := range []string{"index.lock", "HEAD.lock", "config.lock", freshIndex + ".lock", ref + ".lock", "packed-refs.lock", "packed-refs.new"} {
 		if err := os.Remove(filepath.Join(b.git.dir, filepath.FromSlash(lock))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

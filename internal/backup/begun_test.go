@@ -2,6 +2,7 @@ package backup
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,5 +87,32 @@ func TestARepositoryThatIsNone(t *testing.T) {
 		if r.there("a") != "a" {
 			t.Error(left)
 		}
+	}
+}
+
+// Copies do not fill the disk: what many of them leave is packed, and still there.
+func TestManyCopies(t *testing.T) {
+	r := open(t)
+	const files = 99
+	r.put("d/0", "")
+	r.copy()
+	for round := range mostLoose/files + 1 {
+		for i := range files {
+			r.put(fmt.Sprintf("d/%d", i), fmt.Sprintf("%d in round %d\n", i, round))
+		}
+		if _, err := r.commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.copy()
+	loose, packs, err := r.scattered(t.Context())
+	if err != nil || loose > mostLoose/2 || packs != 1 {
+		t.Errorf("%d objects lie about, %d packs, %v", loose, packs, err)
+	}
+	run(t, r.dir, "git", "fsck", "--strict")
+	r.put("d/0", "after\n")
+	r.copy()
+	if r.there("d/0") != "after" {
+		t.Error("it does not go on from there")
 	}
 }

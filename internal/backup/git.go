@@ -40,7 +40,8 @@ type git struct {
 func newGit(dir, remote, user, password string, seen func(string) string) *git {
 	g := &git{dir: dir, seen: seen}
 	settings := []string{"safe.directory", filepath.Dir(dir), "core.hooksPath", os.DevNull, "core.fsmonitor", "false",
-		"credential.helper", "", "gc.auto", "0", "advice.detachedHead", "false", "protocol.ext.allow", "never", "core.protectHFS", "true",
+		"credential.helper", "", "gc.auto", "0", "gc.writeCommitGraph", "false", "advice.detachedHead", "false",
+		"protocol.ext.allow", "never", "core.protectHFS", "true",
 		"core.bigFileThreshold", "8m", "pack.threads", "1", "pack.windowMemory", "64m"} // it shares a small machine with the bot
 	if password != "" {
 		for _, origin := range origins(remote) {
