@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +57,44 @@ func use(m *Metrics) {
 	m.Ready("git", true)
 	m.Ready("rg", false)
 	m.IdleTimeout("web", "process_gone")
+	m.FilesSent("web", 2)
+	m.ReminderSet("web")
+	m.ReminderDelivered("web", true)
+	m.ReminderCancelled("web")
+}
+
+// TestTheTableIsComplete holds the documentation to what a server fetches: every name, its labels, and nothing else.
+func TestTheTableIsComplete(t *testing.T) {
+	text, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(familiar_[a-z_]+)` \\|.*\\| ?(.*) \\|$").FindAllStringSubmatch(string(text), -1) {
+		told[row[1]] = strings.ReplaceAll(row[2], "`", "")
+	}
+	series, err := used().registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range series {
+		var labels []string
+		for _, l := range s.GetMetric()[0].GetLabel() {
+			if l.GetName() != "app" {
+				labels = append(labels, l.GetName())
+			}
+		}
+		want, there := told[s.GetName()]
+		wanted := strings.FieldsFunc(want, func(r rune) bool { return r == ',' || r == ' ' })
+		slices.Sort(wanted)
+		if !there || !slices.Equal(wanted, labels) {
+			t.Errorf("%s has the labels %q; the table says %q", s.GetName(), labels, want)
+		}
+		delete(told, s.GetName())
+	}
+	if len(told) > 0 {
+		t.Errorf("nothing counts these: %v", told)
+	}
 }
 
 func TestNamesAndLabels(t *testing.T) {
@@ -76,6 +116,10 @@ func TestNamesAndLabels(t *testing.T) {
 		`familiar_skill_readiness{app="familiar",skill="git"} 1`,
 		`familiar_skill_readiness{app="familiar",skill="rg"} 0`,
 		`familiar_idle_timeout_total{app="familiar",outcome="process_gone",platform="web"} 1`,
+		`familiar_files_sent_total{app="familiar",platform="web"} 2`,
+		`familiar_reminders_set_total{app="familiar",platform="web"} 1`,
+		`familiar_reminders_delivered_total{app="familiar",platform="web",status="success"} 1`,
+		`familiar_reminders_cancelled_total{app="familiar",platform="web"} 1`,
 		`familiar_queue_waiting{app="familiar"} 3`,
 		`familiar_agents_alive{app="familiar"} 2`,
 		`familiar_inbox_waiting{app="familiar"} 5`,
