@@ -201,6 +201,14 @@ func (b *Backup) furnish(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, pattern := range []string{"objects/pack/tmp_*", "fast_import_crash_*"} { // as large as all files together
+		found, _ := fs.Glob(os.DirFS(b.git.dir), pattern)
+		for _, name := range found {
+			if err := os.Remove(filepath.Join(b.git.dir, filepath.FromSlash(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
 	info := filepath.Join(b.git.dir, "info")
 	if err := os.MkdirAll(info, 0o700); err != nil {
 		return err

@@ -255,13 +255,19 @@ func TestLeftLocks(t *testing.T) {
 	r := open(t)
 	r.put("a", "a\n")
 	r.copy()
-	for _, name := range []string{"index.lock", "HEAD.lock", "refs/heads/main.lock", freshIndex + ".lock", freshIndex} {
+	for _, name := range []string{"index.lock", "HEAD.lock", "refs/heads/main.lock", freshIndex + ".lock", freshIndex,
+		"packed-refs.new", "objects/pack/tmp_pack_x", "fast_import_crash_1"} {
 		put(t, r.git.dir, name, "left")
 	}
 	r.put("a", "b\n")
 	r.copy()
 	if r.there("a") != "b" {
 		t.Error("nothing arrived")
+	}
+	for _, name := range []string{"objects/pack/tmp_pack_x", "fast_import_crash_1"} {
+		if _, err := os.Stat(filepath.Join(r.git.dir, name)); err == nil {
+			t.Error(name, "stays and takes room")
+		}
 	}
 }
 
