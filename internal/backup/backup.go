@@ -173,7 +173,7 @@ func (b *Backup) copy(ctx context.Context) error {
 		return fmt.Errorf("back up: %w", err)
 	}
 	if _, err := b.commit(ctx); err != nil {
-		return fmt.Errorf("back up: %w", err)
+		return fmt.Errorf("back up: %w", errors.Join(err, b.sweep())) // on a full disk the bot needs the room at once
 	}
 	if err := b.push(ctx); err != nil {
 		return fmt.Errorf("back up: %w", err)
@@ -201,13 +201,8 @@ func (b *Backup) furnish(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, pattern := range []string{"objects/pack/tmp_*", "fast_import_crash_*"} { // as large as all files together
-		found, _ := fs.Glob(os.DirFS(b.git.dir), pattern)
-		for _, name := range found {
-			if err := os.Remove(filepath.Join(b.git.dir, filepath.FromSlash(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
+	if err := b.sweep(); err != nil {
+		return err
 	}
 	info := filepath.Join(b.git.dir, "info")
 	if err := os.MkdirAll(info, 0o700); err != nil {
@@ -215,6 +210,19 @@ func (b *Backup) furnish(ctx context.Context) error {
 	}
 	// For people who look with git themselves: it shows them what we keep.
 	return os.WriteFile(filepath.Join(info, "exclude"), []byte(strings.Join(left, "\n")+"\n"), 0o600)
+}
+
+// sweep takes away what a git that could not end left, which may be as large as all files together.
+func (b *Backup) sweep() error {
+	for _, pattern := range []string{"objects/pack/tmp_*", "fast_import_crash_*"} {
+		found, _ := fs.Glob(os.DirFS(b.git.dir), pattern)
+		for _, name := range found {
+			if err := os.Remove(filepath.Join(b.git.dir, filepath.FromSlash(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // furnished reports whether there is a repository, and not the beginning of one that a crash left.

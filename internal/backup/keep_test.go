@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/exec"
@@ -157,5 +158,40 @@ func TestALargeFileFromElsewhere(t *testing.T) {
 	}
 	if out, _ := exec.Command("ls", other.dir).Output(); string(out) != "a\n" || !strings.Contains(r.log.String(), "file=large") {
 		t.Errorf("%s\n%s", out, r.log.String())
+	}
+}
+
+// A copy that finds no room, here because a file of git may not grow, leaves none of its own in the way, and the next one is
+// whole.
+func TestACopyWithoutRoom(t *testing.T) {
+	if out, err := exec.Command("prlimit", "--version").CombinedOutput(); err != nil {
+		t.Skipf("there is no prlimit: %s", out)
+	}
+	r := open(t)
+	r.put("a", "a\n")
+	r.copy()
+	noise := make([]byte, 3*heldFile)
+	if _, err := rand.Read(noise); err != nil {
+		t.Fatal(err)
+	}
+	r.put("noise", string(noise))
+	small := filepath.Join(t.TempDir(), "git")
+	real := run(t, "", "sh", "-c", "command -v git")
+	put(t, filepath.Dir(small), "git", fmt.Sprintf("#!/bin/sh\ntrap '' XFSZ\nexec prlimit --fsize=%d %s \"$@\"\n", heldFile, real))
+	if err := os.Chmod(small, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", filepath.Dir(small)+":"+path)
+	if err := r.on(r.dir).Copy(t.Context()); err == nil || !strings.Contains(err.Error(), "git fast-import") {
+		t.Error(err)
+	}
+	if out := run(t, r.git.dir, "find", ".", "-name", "tmp_*", "-o", "-name", "fast_import_crash_*"); out != "" {
+		t.Error("this is left:", out)
+	}
+	t.Setenv("PATH", path)
+	r.copy()
+	if n := len(r.names()); n != 2 {
+		t.Error(n)
 	}
 }
