@@ -94,6 +94,23 @@ func TestClosed(t *testing.T) {
 	}
 }
 
+// In a container the bot's directory and its mounted configuration are root's, and the bot is somebody else.
+func TestWhatIsRoots(t *testing.T) {
+	thing := Private{Path: "/tmp", Loose: true} // anybody may write there
+	if l, odd := thing.look(12345); odd {
+		t.Errorf("%+v", l)
+	}
+	thing.Loose = false
+	if l, odd := thing.look(12345); !odd || l.Status != Fail {
+		t.Errorf("what nobody else may see: %+v", l)
+	}
+	if os.Geteuid() != 0 {
+		if l, odd := (Private{Path: "/", Loose: true}).look(12345); !odd || l.Status != Fail {
+			t.Errorf("where we may not write: %+v", l)
+		}
+	}
+}
+
 func TestClock(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "deep", "memory.jsonl")
