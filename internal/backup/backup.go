@@ -208,6 +208,9 @@ func (b *Backup) furnish(ctx context.Context) error {
 	if err := os.MkdirAll(info, 0o700); err != nil {
 		return err
 	}
+	if err := os.WriteFile(filepath.Join(b.git.dir, ownConfig), []byte(settingsFor(b.cfg.RemoteURL)), 0o600); err != nil {
+		return err
+	}
 	// For people who look with git themselves: it shows them what we keep.
 	return os.WriteFile(filepath.Join(info, "exclude"), []byte(strings.Join(left, "\n")+"\n"), 0o600)
 }

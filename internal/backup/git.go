@@ -50,7 +50,7 @@ func newGit(dir, remote, user, password string, seen func(string) string) *git {
 		g.far = []string{"FAMILIAR_GIT_USER=" + user, "FAMILIAR_GIT_PASSWORD=" + password}
 	}
 	g.env = []string{"GIT_DIR=" + dir, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS=true", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=20", "LC_ALL=C",
+		"GIT_CONFIG_GLOBAL=" + filepath.Join(dir, ownConfig), "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=20", "LC_ALL=C",
 		"GIT_HTTP_LOW_SPEED_LIMIT=100", "GIT_HTTP_LOW_SPEED_TIME=60"}
 	for i := 0; i < len(settings); i += 2 {
 		g.env = append(g.env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i/2, settings[i]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i/2, settings[i+1]))
@@ -63,6 +63,20 @@ func newGit(dir, remote, user, password string, seen func(string) string) *git {
 		}
 	}
 	return g
+}
+
+// ownConfig is the file, in our repository, that takes the place of a user's settings for every git that we start, and for
+// the one that serves a remote repository on this machine.
+const ownConfig = "familiar-config"
+
+// settingsFor are its text: a remote repository that is a folder here may belong to somebody else, such as the owner of a
+// volume. It was named in the configuration, and git has no other way to be told.
+func settingsFor(remote string) string {
+	path := strings.TrimPrefix(remote, "file://")
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	return "[safe]\n\tdirectory = \"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(filepath.Clean(path)) + "\"\n"
 }
 
 // origins are the beginnings of addresses that a remote repository's login is for: those of its host. One that is reached

@@ -148,3 +148,24 @@ func TestTheLoginIsForOneHost(t *testing.T) {
 		t.Errorf("the other host was asked %d times, and given a login %d times", asked, given)
 	}
 }
+
+// A repository on a volume that belongs to somebody else takes copies, and gives them back. Only root can make one.
+func TestARemoteOfSomebodyElse(t *testing.T) {
+	r := open(t)
+	if os.Geteuid() == 0 {
+		run(t, "", "chown", "-R", "12345", r.remote)
+	}
+	r.put("a", "a\n")
+	r.copy()
+	r.Backup = r.on(r.dir, func(c *Config) { c.RemoteURL = "file://" + r.remote })
+	r.put("a", "b\n")
+	r.copy()
+	other := r.on(filepath.Join(t.TempDir(), "new"))
+	if there, err := other.Restore(t.Context()); !there || err != nil {
+		t.Error(there, err)
+	}
+	run(t, "", "chown", "-R", "--reference="+t.TempDir(), r.remote)
+	if got := r.there("a"); got != "b" {
+		t.Error(got)
+	}
+}
