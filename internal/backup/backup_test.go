@@ -194,6 +194,11 @@ func TestApart(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(r.dir, "a")); err != nil || string(text) != "ours\n" || r.there("a") != "theirs" {
 		t.Errorf("here %q, there %q, %v", text, r.there("a"), err)
 	}
+	run(t, r.remote, "git", "update-ref", "refs/heads/main", heads) // somebody lets ours count
+	r.put("a", "more\n")
+	if r.copy(); r.there("a") != "more" {
+		t.Error("it does not go on from there")
+	}
 }
 
 // AF-177: what a nested repository holds is kept, its metadata is not, and nothing in it runs.
