@@ -32,8 +32,11 @@ func (c *Config) Check(r *setting.Report) {
 		r.Warn("enabled", "is switched off: remoteUrl is blank")
 		c.Enabled = false
 	}
-	if _, login, ok := strings.Cut(c.RemoteURL, "://"); ok && strings.Contains(strings.SplitN(login, "/", 2)[0], "@") && !strings.HasPrefix(c.RemoteURL, "ssh://") {
+	if holdsLogin(c.RemoteURL) {
 		r.Wrong("remoteUrl", "holds a login; it belongs into authUser and authPassword, where it is kept secret")
+	}
+	if strings.HasPrefix(strings.TrimSpace(c.RemoteURL), "-") {
+		r.Wrong("remoteUrl", "%q is an option of git, and no address", c.RemoteURL)
 	}
 	r.AtLeast("intervalMs", &c.IntervalMs, leastInterval)
 	if strings.TrimSpace(c.AuthorName) == "" || strings.ContainsAny(c.AuthorName, "<>\n") {
@@ -42,6 +45,15 @@ func (c *Config) Check(r *setting.Report) {
 	if !strings.Contains(c.AuthorEmail, "@") || strings.ContainsAny(c.AuthorEmail, "<> \n") {
 		r.Wrong("authorEmail", "%q is not a mail address", c.AuthorEmail)
 	}
+}
+
+// holdsLogin reports whether an address holds a password, or a user where only the login of http has one: over ssh the user is
+// a part of the address.
+func holdsLogin(address string) bool {
+	scheme, rest, ok := strings.Cut(address, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	at := strings.LastIndexByte(authority, '@')
+	return ok && at >= 0 && (strings.TrimSpace(scheme) != "ssh" || strings.Contains(authority[:at], ":"))
 }
 
 // Login returns who pushes: what is not said of the login is the author, and the token that agents sign in to GitHub

@@ -8,7 +8,25 @@ import (
 	"testing"
 
 	"familiar/internal/secret"
+	"familiar/internal/setting"
 )
+
+// An address is one: no password stands in it, which lists of processes would show, and git does not take it for an option.
+func TestAddresses(t *testing.T) {
+	for address, good := range map[string]bool{
+		"https://git.example.org/x.git": true, "ssh://git@git.example.org/x": true, "git@git.example.org:x.git": true,
+		"/srv/x.git": true, "https://git.example.org/a@b": true,
+		"https://bot:word@git.example.org/x": false, "https://bot@git.example.org/x": false,
+		"ssh://git:word@git.example.org/x": false, "--upload-pack=x": false,
+	} {
+		c, r := Defaults(), new(setting.Report)
+		c.Enabled, c.RemoteURL = true, address
+		c.Check(r)
+		if got := len(r.Problems()) == 0; got != good {
+			t.Errorf("%s is good: %v", address, got)
+		}
+	}
+}
 
 // AF-194: the host is the own setting, else that of the backup, else github.com.
 func TestWhoseLoginIsLent(t *testing.T) {
