@@ -173,6 +173,7 @@ func (b *Backup) copy(ctx context.Context) error {
 		return fmt.Errorf("back up: %w", err)
 	}
 	if _, err := b.commit(ctx); err != nil {
+		b.known = nil                                                 // the repository may not have it
 		return fmt.Errorf("back up: %w", errors.Join(err, b.sweep())) // on a full disk the bot needs the room at once
 	}
 	if err := b.push(ctx); err != nil {
@@ -184,6 +185,7 @@ func (b *Backup) copy(ctx context.Context) error {
 // furnish makes the repository where it is missing, and takes away what a crash left in it.
 func (b *Backup) furnish(ctx context.Context) error {
 	if !b.furnished() {
+		b.known = nil // it is not in the one that we make
 		if _, err := b.git.here(ctx, "init", "--quiet", "--initial-branch="+branch, "--template="); err != nil {
 			return err
 		}

@@ -90,6 +90,33 @@ func TestARepositoryThatIsNone(t *testing.T) {
 	}
 }
 
+// A repository that somebody takes away while the bot runs is made anew, and one that lost something gets it again.
+func TestARepositoryThatGoes(t *testing.T) {
+	r := open(t)
+	r.put("a", "a\n")
+	r.copy()
+	if err := os.RemoveAll(r.git.dir); err != nil {
+		t.Fatal(err)
+	}
+	r.put("b", "b\n")
+	r.copy()
+	if names := r.names(); !slices.Equal(names, []string{"a", "b"}) {
+		t.Error(names)
+	}
+	hash := r.known["b"].hash
+	if err := os.Remove(filepath.Join(r.git.dir, "objects", hash[:2], hash[2:])); err != nil {
+		t.Fatal(err)
+	}
+	r.put("c", "c\n")
+	if err := r.Copy(t.Context()); err == nil {
+		t.Error("a copy was made of what is not there")
+	}
+	r.copy()
+	if names := r.names(); !slices.Equal(names, []string{"a", "b", "c"}) {
+		t.Error(names)
+	}
+}
+
 // Copies do not fill the disk: what many of them leave is packed, and still there.
 func TestManyCopies(t *testing.T) {
 	r := open(t)
