@@ -36,11 +36,11 @@ func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.
 	if r.at.IsZero() { // it is begun now, and not taken up from an earlier start
 		r.at = o.deps.Now()
 	}
-	limited, cancel := context.WithTimeout(ctx, patience(r.action))
-	defer cancel()
 	if words(r.action) && o.behind(ctx, r.place) {
 		return chat.Receipt{}, o.heldBack(ctx, 0, r)
 	}
+	limited, cancel := context.WithTimeout(ctx, patience(r.action)) // from here on: what is held takes time of its own
+	defer cancel()
 	receipt, err := try(limited, p, r.action)
 	if after, hold := holds(p, r.action, err); hold {
 		o.deps.Log.Warn("a message is held back until its network takes it", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, chat.KeyErr, err)
