@@ -94,14 +94,17 @@ func try(ctx context.Context, p platform.Platform, a chat.Action) (chat.Receipt,
 	}
 }
 
-// do asks the network once. A platform that panics has done nobody knows what.
+// do asks the network once.
 func do(ctx context.Context, p platform.Platform, a chat.Action) (receipt chat.Receipt, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = platform.Uncertain{Err: fmt.Errorf("the platform panicked: %v\n%s", r, debug.Stack())}
-		}
-	}()
+	defer guard(&err)
 	return p.Do(ctx, a)
+}
+
+// guard makes the panic of a platform its error: it has done nobody knows what. It is to be deferred.
+func guard(err *error) {
+	if r := recover(); r != nil {
+		*err = platform.Uncertain{Err: fmt.Errorf("the platform panicked: %v\n%s", r, debug.Stack())}
+	}
 }
 
 // uncertain reports whether nobody knows if the network took the action.

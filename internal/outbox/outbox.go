@@ -102,7 +102,7 @@ func (o *Outbox) show(ctx context.Context, p platform.Platform, a chat.Action, a
 	if !able {
 		return chat.Receipt{}, nil
 	}
-	return p.Do(ctx, a)
+	return do(ctx, p, a)
 }
 
 func (o *Outbox) seen(t chat.Turn, a chat.Action) func(chat.Receipt, error) (chat.Receipt, error) {

@@ -75,7 +75,8 @@ func worded(a chat.Action) (text string, answers chat.MessageID, ok bool) {
 
 // ours looks for the words of a row among the newest messages of its place. The same words before what they answer are
 // others; where they are older than the row, nobody can tell.
-func ours(ctx context.Context, p platform.Platform, r row) (chat.Message, sight, error) {
+func ours(ctx context.Context, p platform.Platform, r row) (m chat.Message, seen sight, err error) {
+	defer guard(&err)
 	far, can := p.(platform.Historian)
 	text, answers, ok := worded(r.action)
 	if !can || !ok {

@@ -18,21 +18,35 @@ type stumbling struct{ *network }
 
 func (stumbling) Do(context.Context, chat.Action) (chat.Receipt, error) { panic("nil map") }
 
-// A platform on which we stumble leaves no reply that counts as said and of which nobody is told.
-func TestAPlatformThatPanics(t *testing.T) {
-	net := &network{}
-	r := open(t, net, stumbling{net})
-	now := turn()
-	if status, answer := r.call(t, now, "send-reply", `{"message":"hi"}`); status != 400 || !strings.Contains(answer, "nobody can tell") {
-		t.Error(status, answer)
-	}
-	if doubt, err := r.Doubt(t.Context(), "e1"); err != nil || !doubt || !r.Doubtful(now) {
-		t.Error("it counts as said", doubt, err)
-	}
+func (stumbling) Before(context.Context, chat.Place, chat.MessageID, int) ([]chat.Message, error) {
+	panic("nil map")
 }
 
-// refuse lets the ledger take no row to a state, until what it returns is called.
-func (r *rig) refuse(t *testing.T, to state) (end func()) {
+func (stumbling) Search(context.Context, chat.Place, string, int) ([]chat.Message, error) {
+	panic("nil map")
+}
+
+// A platform on which we stumble leaves no reply that counts as said and of which nobody is told, and takes nothing with
+// it: what it is asked behind a turn is on a goroutine that nobody else guards.
+func TestAPlatformThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := &network{able: chat.Abilities{Typing: true}}
+		r := open(t, net, stumbling{net})
+		now := turn()
+		if _, err := r.Do(t.Context(), now, chat.Typing{Place: place}); err == nil {
+			t.Error("it was shown")
+		}
+		if status, answer := r.call(t, now, "send-reply", `{"message":"hi"}`); status != 400 || !strings.Contains(answer, "nobody can tell") {
+			t.Error(status, answer)
+		}
+		if doubt, err := r.Doubt(t.Context(), "e1"); err != nil || !doubt || !r.Doubtful(now) {
+			t.Error("it counts as said", doubt, err)
+		}
+	})
+}
+
+// refuse lets the ledger take no change of rows such as these, until what it returns is called.
+func (r *rig) refuse(t *testing.T, such string) (end func()) {
 	t.Helper()
 	exec := func(text string) {
 		t.Helper()
@@ -41,7 +55,7 @@ func (r *rig) refuse(t *testing.T, to state) (end func()) {
 			t.Fatal(err)
 		}
 	}
-	exec(`CREATE TRIGGER full BEFORE UPDATE ON outbox WHEN NEW.state = '` + string(to) + `' BEGIN SELECT raise(ABORT, 'disk full'); END`)
+	exec(`CREATE TRIGGER full BEFORE UPDATE ON outbox WHEN ` + such + ` BEGIN SELECT raise(ABORT, 'disk full'); END`)
 	return func() { exec(`DROP TRIGGER full`) }
 }
 
@@ -53,7 +67,7 @@ func TestAHeldMessageThatCouldNotBeRecorded(t *testing.T) {
 		leave := r.keep(t)
 		back := r.net.away()
 		say(t, r, turn(), "one")
-		free := r.refuse(t, sent)
+		free := r.refuse(t, `NEW.state = 'sent'`)
 		back()
 		time.Sleep(time.Minute)
 		leave()
@@ -75,7 +89,7 @@ func TestAMessageThatCannotBeHeldBack(t *testing.T) {
 		gone := platform.Temporary{Err: errors.New("gone")}
 		r.net.refuse = []error{gone, gone, gone}
 		now := turn()
-		defer r.refuse(t, held)()
+		defer r.refuse(t, `NEW.state = 'held'`)()
 		if status, answer := r.call(t, now, "send-reply", `{"message":"one"}`); status == 200 || !r.Doubtful(now) {
 			t.Error("it counts as said:", status, answer)
 		}
