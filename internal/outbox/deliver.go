@@ -37,14 +37,15 @@ func (o *Outbox) deliver(ctx context.Context, p platform.Platform, r row) (chat.
 		r.at = o.deps.Now()
 	}
 	if words(r.action) && o.behind(ctx, r.place) {
-		return chat.Receipt{}, o.heldBack(ctx, 0, r)
+		return chat.Receipt{}, o.heldBack(ctx, r)
 	}
 	limited, cancel := context.WithTimeout(ctx, patience(r.action)) // from here on: what is held takes time of its own
 	defer cancel()
 	receipt, err := try(limited, p, r.action)
 	if after, hold := holds(p, r.action, err); hold {
 		o.deps.Log.Warn("a message is held back until its network takes it", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, chat.KeyErr, err)
-		return chat.Receipt{}, o.heldBack(ctx, after, r)
+		o.held.later(r.place.Platform, o.deps.Now().Add(max(after, heldPause)))
+		return chat.Receipt{}, o.heldBack(ctx, r)
 	}
 	if uncertain(err) {
 		receipt, err = o.find(ctx, p, r, err)

@@ -34,11 +34,13 @@ type hold struct {
 	trying chat.Place           // where a message is tried again now: it is pending, and in front of what is new there
 }
 
-// later puts the next try with a platform off.
+// later puts the next try with a platform off, until the latest time that it asked for.
 func (h *hold) later(platform string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.until[platform] = at
+	if at.After(h.until[platform]) {
+		h.until[platform] = at
+	}
 }
 
 // look returns when a platform may be tried again, and how often something was held back so far.
@@ -77,22 +79,21 @@ func words(a chat.Action) bool {
 }
 
 // keepBack notes that rows are held.
-func (o *Outbox) keepBack(ctx context.Context, after time.Duration, rows ...row) error {
+func (o *Outbox) keepBack(ctx context.Context, rows ...row) error {
 	o.held.mu.Lock()
 	defer o.held.mu.Unlock()
 	if err := o.ledger.settle(ctx, held, rows...); err != nil {
 		return err
 	}
-	o.held.until[rows[0].place.Platform] = o.deps.Now().Add(max(after, heldPause))
 	o.held.kept++
 	o.held.any.Store(true)
 	return nil
 }
 
-// heldBack holds a row back, and returns errHeld. Where the disk refuses, the row stays pending, and whether the next start
-// does it nobody can tell.
-func (o *Outbox) heldBack(ctx context.Context, after time.Duration, r row) error {
-	if err := o.keepBack(ctx, after, r); err != nil {
+// heldBack holds rows back, and returns errHeld. Where the disk refuses, they stay pending, and whether the next start does
+// them nobody can tell.
+func (o *Outbox) heldBack(ctx context.Context, rows ...row) error {
+	if err := o.keepBack(ctx, rows...); err != nil {
 		return platform.Uncertain{Err: fmt.Errorf("hold a message back: %w", err)}
 	}
 	return errHeld
@@ -129,13 +130,14 @@ func (o *Outbox) letGo(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read what is held: %w", err)
 	}
-	left := 0
+	left := map[string]bool{} // the platforms whose rest stays, also when their time comes while another is tried
 	for _, r := range rows {
 		if ctx.Err() != nil {
 			return nil // the next start goes on
 		}
-		if until, _ := o.held.look(r.place.Platform); o.deps.Now().Before(until) {
-			left++
+		on := r.place.Platform
+		if until, _ := o.held.look(on); left[on] || o.deps.Now().Before(until) {
+			left[on] = true
 			continue
 		}
 		again, err := o.retry(ctx, r)
@@ -143,11 +145,11 @@ func (o *Outbox) letGo(ctx context.Context) error {
 			return err
 		}
 		if again > 0 {
-			o.held.later(r.place.Platform, o.deps.Now().Add(max(again, heldPause)))
-			left++
+			o.held.later(on, o.deps.Now().Add(max(again, heldPause)))
+			left[on] = true
 		}
 	}
-	if left == 0 {
+	if len(left) == 0 {
 		o.held.over(kept)
 	}
 	return nil

@@ -159,7 +159,7 @@ func (o *Outbox) wait(ctx context.Context, t chat.Turn, rest []row) (chat.Receip
 	if len(rest) == 0 {
 		return chat.Receipt{At: o.deps.Now()}, nil
 	}
-	return chat.Receipt{At: o.deps.Now()}, o.keepBack(context.WithoutCancel(ctx), 0, rest...)
+	return chat.Receipt{At: o.deps.Now()}, o.keepBack(context.WithoutCancel(ctx), rest...)
 }
 
 // rows fits a text and makes one row of the ledger for each message.

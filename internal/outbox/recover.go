@@ -37,6 +37,9 @@ func (o *Outbox) settleOld(ctx context.Context, r row) error {
 		return o.ledger.settle(ctx, unknown, r)
 	}
 	if able := p.Abilities(); able.Idempotent && (able.Remembers == 0 || o.deps.Now().Sub(r.at) < able.Remembers) {
+		if words(r.action) && o.holdsBack(ctx, r.place) { // it was tried again, and stands in front of what waits there
+			return o.keepBack(ctx, r)
+		}
 		_, err := o.deliver(ctx, p, r)
 		return err
 	}
