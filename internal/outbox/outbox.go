@@ -156,10 +156,13 @@ func (o *Outbox) say(ctx context.Context, t chat.Turn, p platform.Platform, a ch
 // wait holds back what comes behind a message that is held back.
 func (o *Outbox) wait(ctx context.Context, t chat.Turn, rest []row) (chat.Receipt, error) {
 	o.count(t, func(c *tally) { c.parts = 0 })
-	if len(rest) == 0 {
-		return chat.Receipt{At: o.deps.Now()}, nil
+	if len(rest) > 0 {
+		if err := o.heldBack(context.WithoutCancel(ctx), rest...); !errors.Is(err, errHeld) {
+			o.count(t, func(c *tally) { c.doubt = true })
+			return chat.Receipt{}, err
+		}
 	}
-	return chat.Receipt{At: o.deps.Now()}, o.keepBack(context.WithoutCancel(ctx), rest...)
+	return chat.Receipt{At: o.deps.Now()}, nil
 }
 
 // rows fits a text and makes one row of the ledger for each message.

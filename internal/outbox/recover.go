@@ -166,9 +166,10 @@ func (o *Outbox) Replied(ctx context.Context, id chat.EventID) (bool, error) {
 	return o.has(ctx, id, `does <> 'document' AND state <> 'failed'`)
 }
 
-// Doubt reports whether nobody can tell if an answer to an event arrived, or a part of it, and the person is to be told.
+// Doubt reports whether nobody can tell if an answer to an event arrived, or a part of it, and the person is to be told. It
+// is for events whose turn has ended: what is still pending then, the disk did not let us settle.
 func (o *Outbox) Doubt(ctx context.Context, id chat.EventID) (bool, error) {
-	return o.has(ctx, id, `does IN ('say', 'file') AND state = 'unknown'`)
+	return o.has(ctx, id, `does IN ('say', 'file') AND state IN ('unknown', 'pending')`)
 }
 
 // has reports whether an event caused a deed such as this, a notice aside.

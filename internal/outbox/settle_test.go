@@ -96,6 +96,34 @@ func TestAMessageThatCannotBeHeldBack(t *testing.T) {
 	})
 }
 
+// Of a reply of which only the beginning can be held back nobody can tell.
+func TestAReplyOfWhichTheRestCannotBeHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{MaxText: 10})
+		r.net.away()
+		now := turn()
+		defer r.refuse(t, `NEW.state = 'held' AND NEW.key LIKE '%+1'`)()
+		if status, answer := r.call(t, now, "send-reply", `{"message":"one two three four"}`); status == 200 || !strings.Contains(answer, "nobody can tell") || !r.Doubtful(now) {
+			t.Error("it counts as said:", status, answer)
+		}
+	})
+}
+
+// What the last process may have said, and the disk does not let us settle, is in doubt.
+func TestWhatCannotBeSettled(t *testing.T) {
+	r := simple(t, chat.Abilities{})
+	if _, _, err := r.ledger.begin(t.Context(), []row{newRow(turn(), "k", chat.Say{Place: place, Text: "one"})}); err != nil {
+		t.Fatal(err)
+	}
+	defer r.refuse(t, `NEW.state = 'unknown'`)()
+	if _, err := r.Recover(t.Context()); err == nil {
+		t.Fatal("it was settled")
+	}
+	if doubt, err := r.Doubt(t.Context(), "e1"); err != nil || !doubt {
+		t.Error("it counts as said", doubt, err)
+	}
+}
+
 // slow is a network that takes its time from now on.
 type slow struct {
 	*network
