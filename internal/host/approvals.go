@@ -36,8 +36,7 @@ func (h *Host) trust(ev chat.Event) chat.Trust { return h.gate.Trust(ev) }
 // answers takes an event that answers a question, or tells what came of an answer; false leaves it to the others.
 func (h *Host) answers(ctx context.Context, ev chat.Event) bool {
 	if settled, ok := ev.Body.(chat.Settled); ok && ev.ID == settledID(ev.Place, settled.Work) {
-		h.tell(ctx, ev, outcome, settled.Text)
-		h.close(ctx, ev)
+		h.conclude(ctx, settled.Text, ev)
 		return true
 	}
 	taken, err := h.approvals.Take(ctx, ev, h.gate.Trust(ev))

@@ -47,16 +47,17 @@ func (h *Host) accept(ctx context.Context, ev chat.Event, also []func(*sql.Tx) e
 func (h *Host) full(ctx context.Context, ev chat.Event, waiting int) chat.Outcome {
 	h.log.Warn("a room is full", chat.KeyEvent, ev.ID, chat.KeyPlatform, ev.Place.Platform, "waiting", waiting)
 	if !h.redelivers(ev.Place.Platform) {
-		h.tell(ctx, ev, outcome, h.phrases.Say(phrase.Busy))
-		h.close(ctx, ev)
-		return chat.Refused
+		if h.conclude(ctx, h.phrases.Say(phrase.Busy), ev) {
+			return chat.Refused
+		}
+	} else if err := h.inbox.Drop(ctx, ev, h.history.Unnoting(ev.Place, ev.Message)); err == nil {
+		return chat.Busy
+	} else {
+		h.log.Error("an event is not let go of", chat.KeyEvent, ev.ID, chat.KeyErr, err)
 	}
-	if err := h.inbox.Drop(ctx, ev, h.history.Unnoting(ev.Place, ev.Message)); err != nil {
-		h.log.Error("an event is taken that there is no room for: the disk does not let go of it", chat.KeyEvent, ev.ID, chat.KeyErr, err)
-		h.rooms.Resume(h.gate.Trust, ev) // when it came again it would be a repeat, and nobody's
-		return chat.Accepted
-	}
-	return chat.Busy
+	h.log.Warn("an event is taken that there is no room for, because of the disk", chat.KeyEvent, ev.ID)
+	h.rooms.Resume(h.gate.Trust, ev) // when it came again it would be a repeat, and nobody's
+	return chat.Accepted
 }
 
 // redelivers reports whether a network brings an event again that was not accepted.

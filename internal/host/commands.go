@@ -52,11 +52,11 @@ func (h *Host) commanded(ctx context.Context, t chat.Turn, name, say string, err
 			say = fault.Say
 		}
 	}
-	if say != "" {
-		h.tell(ctx, ev, outcome, say)
-	}
+	told := h.concluding(ctx, ev, say)
 	h.show(ctx, t, chat.Progress{Stage: stage})
-	h.close(ctx, ev)
+	if told {
+		h.close(ctx, ev)
+	}
 	h.outbox.Forget(t)
 	line := []any{chat.KeyEvent, ev.ID, "command", name, chat.KeyPlatform, ev.Place.Platform,
 		chat.KeyPerson, ev.From.ID, chat.KeyTook, h.now().Sub(t.Began)}

@@ -113,13 +113,13 @@ func (h *Host) cutOff(ctx context.Context, evs []chat.Event) error {
 		}
 		replied, doubt = replied || answered, doubt || unsure
 	}
-	last := evs[len(evs)-1]
+	say := ""
 	switch {
 	case doubt:
-		h.tell(ctx, last, outcome, h.phrases.Say(phrase.LostReply))
+		say = h.phrases.Say(phrase.LostReply)
 	case !replied:
-		h.tell(ctx, last, outcome, h.phrases.Say(phrase.CutOff))
+		say = h.phrases.Say(phrase.CutOff)
 	}
-	h.close(ctx, evs...)
+	h.conclude(ctx, say, evs...)
 	return nil
 }

@@ -2,8 +2,10 @@ package host
 
 import (
 	"context"
+	"errors"
 
 	"familiar/internal/chat"
+	"familiar/internal/outbox"
 	"familiar/internal/phrase"
 )
 
@@ -29,6 +31,21 @@ func (h *Host) notify(ctx context.Context, ev chat.Event, about, text string) er
 		h.log.Warn("a notice did not go out", chat.KeyEvent, ev.ID, "about", about, chat.KeyErr, err)
 	}
 	return err
+}
+
+// concluding tells what an event came to, unless that is "", and reports whether it may be finished. Where the disk refuses
+// the words it may not: the next start settles it.
+func (h *Host) concluding(ctx context.Context, ev chat.Event, text string) bool {
+	return text == "" || !errors.Is(h.notify(ctx, ev, outcome, text), outbox.ErrUnwritten)
+}
+
+// conclude tells the last of some events what all of them came to, and finishes them. It reports whether it may.
+func (h *Host) conclude(ctx context.Context, text string, evs ...chat.Event) bool {
+	may := h.concluding(ctx, evs[len(evs)-1], text)
+	if may {
+		h.close(ctx, evs...)
+	}
+	return may
 }
 
 func (h *Host) tellPlaceInLine(ctx context.Context, ev chat.Event, ahead int) {
