@@ -212,7 +212,7 @@ func (h *Host) openSpine(ctx context.Context) (err error) {
 		return err
 	}
 	h.outbox, err = outbox.Open(ctx, h.cfg.Outbox, outbox.Deps{DB: h.db, Platforms: h.platforms, Vault: h.Vault,
-		Us: h.cfg.Bot.Name, Now: h.now, Log: h.log.With("module", "Outbox"), Noting: h.noting, Seen: h.delivered})
+		Us: h.cfg.Bot.Name, Now: h.now, Log: h.log.With("module", "Outbox"), Noting: h.noting, Seen: h.delivered, Lost: h.lost})
 	return err
 }
 

@@ -86,6 +86,45 @@ func TestWhatAStartCannotTell(t *testing.T) {
 	r.nothingLeft()
 }
 
+// An answer that a crash met while it was sent is told of once: also where the message that it answers was finished long
+// ago, since it was held, and where its turn had more to answer.
+func TestAnAnswerThatACrashLost(t *testing.T) {
+	for name, finished := range map[string]bool{"held": true, "at work": false} {
+		t.Run(name, func(t *testing.T) {
+			asked, handed := event("dm1", "ann", "hi"), event("dm1", "ann", "and")
+			d := left(t, func(in *inbox.Inbox) {
+				accept(t, in, asked, handed)
+				if err := in.Begin(t.Context(), chat.Turn{ID: "t1", Cause: []chat.Event{asked, handed}}); err != nil {
+					t.Fatal(err)
+				}
+				if finished {
+					if err := in.Finish(t.Context(), asked, handed); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+			db, err := sqlite.Open(t.Context(), filepath.Join(d, "state", "familiar.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Write(t.Context(), func(tx *sql.Tx) error {
+				_, err := tx.Exec(`INSERT INTO outbox (key, turn, why, event, place, does, action, hash, state, at)
+					VALUES ('t1.1', 't1', 'talk', ?, '{"platform":"net","id":"dm1","kind":"direct"}', 'say', '{"Text":"hello"}', '', 'pending', ?)`,
+					asked.ID, asked.At.UnixMilli())
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			r := live(t, d, nil)
+			r.says("dm1: " + r.phrases.Say(phrase.LostReply))
+			r.nothingLeft()
+		})
+	}
+}
+
 // A message that finds no room, and whose author cannot be told so, is taken all the same.
 func TestAFullRoomOfWhichNobodyCanBeTold(t *testing.T) {
 	open := make(chan struct{})

@@ -48,6 +48,15 @@ func (h *Host) conclude(ctx context.Context, text string, evs ...chat.Event) boo
 	return may
 }
 
+// lost tells whoever waits for an answer that nobody knows whether it arrived. Its turn is over; what a crash cut off with
+// the turn itself is told for all that the turn had to answer, by cutOff.
+func (h *Host) lost(ctx context.Context, l outbox.Lost) {
+	if waits, err := h.inbox.Waits(ctx, l.Event); l.Cut && (waits || err != nil) {
+		return
+	}
+	h.tell(ctx, chat.Event{ID: l.Event, Place: l.Place, Message: l.Answers}, outcome, h.phrases.Say(phrase.LostReply))
+}
+
 func (h *Host) tellPlaceInLine(ctx context.Context, ev chat.Event, ahead int) {
 	h.tell(ctx, ev, "line", h.phrases.Say(phrase.InLine, ahead))
 }

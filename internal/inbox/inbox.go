@@ -195,6 +195,14 @@ func WaitingIn(ctx context.Context, db *sql.DB) (n int64, err error) {
 	return n, nil
 }
 
+// Waits reports whether an event is here and not finished.
+func (in *Inbox) Waits(ctx context.Context, id chat.EventID) (is bool, err error) {
+	if err := in.db.Read().QueryRowContext(ctx, `SELECT count(*) > 0 FROM inbox WHERE id = ? AND state <> 'done'`, id).Scan(&is); err != nil {
+		return false, fmt.Errorf("look for an event: %w", err)
+	}
+	return is, nil
+}
+
 // Left returns what was not finished, in the order of arrival. An entry that cannot be read any more is
 // finished and named in the error; the others are returned all the same.
 func (in *Inbox) Left(ctx context.Context) ([]Entry, error) {

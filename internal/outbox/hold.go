@@ -170,6 +170,15 @@ func (o *Outbox) retry(ctx context.Context, r row) (again time.Duration, err err
 		return 0, err
 	}
 	receipt, err := o.repeat(limited, p, r)
+	if _, more := holds(p, r.action, err); !more && uncertain(err) {
+		receipt, err = o.find(ctx, p, r, err)
+	}
+	if _, more := holds(p, r.action, err); !more && unsure(err) {
+		if ctx.Err() != nil { // the next start looks for it, and what is new in its place waits till then
+			return 0, ctx.Err()
+		}
+		o.lost(ctx, r, false)
+	}
 	return o.putDown(ctx, p, r, receipt, err)
 }
 
@@ -198,7 +207,7 @@ func (o *Outbox) putDown(ctx context.Context, p platform.Platform, r row, receip
 		o.deps.Log.Info("a held message went out", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, "since", r.at)
 		o.arrived(ctx, r, receipt)
 		return 0, nil
-	case uncertain(err), errors.Is(err, errHidden):
+	case unsure(err):
 		return 0, o.ledger.settle(ctx, unknown, r)
 	}
 	o.deps.Log.Warn("a held message was refused", chat.KeyTurn, r.turn, chat.KeyPlatform, r.place.Platform, chat.KeyErr, err)
@@ -222,6 +231,9 @@ func (o *Outbox) repeat(ctx context.Context, p platform.Platform, r row) (chat.R
 	}
 	return do(ctx, p, r.action)
 }
+
+// unsure reports whether nobody can tell if a held message went out.
+func unsure(err error) bool { return uncertain(err) || errors.Is(err, errHidden) }
 
 // errHidden says that so much was said since that nobody can tell.
 var errHidden = errors.New("whether it was said cannot be told any more")

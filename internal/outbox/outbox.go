@@ -32,7 +32,7 @@ type Outbox struct {
 	tallies map[chat.TurnID]*tally
 }
 
-// Deps is what an outbox works with. Seen and Noting may be nil.
+// Deps is what an outbox works with. Seen, Noting and Lost may be nil.
 type Deps struct {
 	DB        *sqlite.DB
 	Platforms map[string]platform.Platform
@@ -45,6 +45,8 @@ type Deps struct {
 	Noting func(chat.Place, chat.Message) func(*sql.Tx) error
 	// Seen is told of every action that was tried, except Typing and Show.
 	Seen func(chat.Turn, chat.Action, chat.Receipt, error)
+	// Lost tells the person that nobody knows whether an answer arrived, once for each event. It may call Do.
+	Lost func(context.Context, Lost)
 }
 
 // Open prepares the ledger.
@@ -54,6 +56,9 @@ func Open(ctx context.Context, cfg Config, deps Deps) (*Outbox, error) {
 	}
 	if deps.Seen == nil {
 		deps.Seen = func(chat.Turn, chat.Action, chat.Receipt, error) {}
+	}
+	if deps.Lost == nil {
+		deps.Lost = func(context.Context, Lost) {}
 	}
 	o := &Outbox{deps: deps, tallies: map[chat.TurnID]*tally{}, held: hold{until: map[string]time.Time{}}}
 	o.held.any.Store(true) // until somebody has looked

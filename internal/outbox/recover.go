@@ -47,6 +47,7 @@ func (o *Outbox) settleOld(ctx context.Context, r row) error {
 		r.message = receipt.Message
 		return o.ledger.sent(ctx, r, o.noting(r, receipt))
 	}
+	o.lost(ctx, r, true)
 	return o.ledger.settle(ctx, unknown, r)
 }
 

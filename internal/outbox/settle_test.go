@@ -124,6 +124,105 @@ func TestWhatCannotBeSettled(t *testing.T) {
 	}
 }
 
+// losses lets the rig remember what is told to be lost, and say something in its place as the host does.
+func (r *rig) losses(t *testing.T) *[]Lost {
+	t.Helper()
+	var all []Lost
+	r.deps.Lost = func(ctx context.Context, l Lost) {
+		all = append(all, l)
+		notice := turn()
+		notice.Kind = chat.Notice
+		if _, err := r.Do(ctx, notice, chat.Say{Place: l.Place, Text: "lost", Key: "end." + string(l.Event)}); err != nil {
+			t.Error(err)
+		}
+	}
+	r.reopen(t)
+	return &all
+}
+
+// Of a held message of which nobody can tell any more the person is told, once, though its turn is long over.
+func TestHeldAndThenLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{MaxText: 10})
+		all := r.losses(t)
+		defer r.keep(t)()
+		gone, maybe := platform.Temporary{Err: errors.New("gone")}, platform.Uncertain{Err: errors.New("time is over")}
+		r.net.refuse = []error{gone, gone, gone, maybe, maybe}
+		if _, err := r.Do(t.Context(), turn(), chat.Say{Place: place, Text: "one two three four", ReplyTo: "q1"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if len(*all) != 2 || (*all)[0] != (Lost{"e1", place, "q1", false}) || r.net.said() != "lost" {
+			t.Error(*all, r.net.said())
+		}
+	})
+}
+
+// A crash while a held message is tried: the person is told; where it is a word of the host's own nobody misses it.
+func TestACrashLosesAHeldMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := simple(t, chat.Abilities{})
+		back := r.net.away()
+		notice := turn()
+		notice.Kind = chat.Notice
+		say(t, r, turn(), "one")
+		say(t, r, notice, "sorry")
+		back()
+		rows, err := r.ledger.in(t.Context(), held)
+		if err != nil || len(rows) != 2 {
+			t.Fatal(rows, err)
+		}
+		if err := r.ledger.settle(t.Context(), pending, rows...); err != nil {
+			t.Fatal(err)
+		}
+		all := r.losses(t)
+		r.recover(t)
+		if len(*all) != 1 || !(*all)[0].Cut || r.net.said() != "lost" {
+			t.Error(*all, r.net.said())
+		}
+	})
+}
+
+// What a network took at a later try, and did not say so, is found there.
+func TestHeldAndThenFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := &network{}
+		r := open(t, net, late{net, time.Now().Add(heldEvery)})
+		all := r.losses(t)
+		defer r.keep(t)()
+		gone := platform.Temporary{Err: errors.New("gone")}
+		net.refuse = []error{gone, gone, gone, platform.Uncertain{Err: errors.New("time is over")}}
+		say(t, r, turn(), "the answer")
+		time.Sleep(time.Minute)
+		if n, err := r.Unknown(t.Context()); err != nil || n != 0 || len(*all) != 0 || net.said() != "" {
+			t.Error(n, err, *all, net.said())
+		}
+	})
+}
+
+// A bot that leaves while it looks for what was lost does not stay for it: the next start tells.
+func TestLeavingWhileALostMessageIsLookedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := &network{}
+		r := open(t, net, late{network: net})
+		leave := r.keep(t)
+		gone := platform.Temporary{Err: errors.New("gone")}
+		net.refuse = []error{gone, gone, gone, platform.Uncertain{Err: errors.New("time is over")}}
+		say(t, r, turn(), "the answer")
+		time.Sleep(2*heldEvery - time.Second) // it is tried at the second look, and looked for a second later
+		left := time.Now()
+		leave()
+		if took := time.Since(left); took != 0 {
+			t.Error("it stayed", took)
+		}
+		all := r.losses(t)
+		r.recover(t)
+		if len(*all) != 1 || net.said() != "lost" {
+			t.Error(*all, net.said())
+		}
+	})
+}
+
 // slow is a network that takes its time from now on.
 type slow struct {
 	*network
