@@ -8,7 +8,7 @@
 // descendants are born into. It governs files, signals and Unix sockets; it does not govern the network (Isolation
 // does), nor metadata of files (stat, chmod).
 //
-// Linux only. Main, and TestMain of every package that starts processes, must call [Warden] first.
+// Linux only. Whatever program imports this package can be started as a warden: that is settled before its main begins.
 package process
 
 import (
