@@ -62,11 +62,16 @@ func (h *Host) tellPlaceInLine(ctx context.Context, ev chat.Event, ahead int) {
 }
 
 // show tells what a turn is doing, where the platform can show it. It is lossy.
-func (h *Host) show(ctx context.Context, t chat.Turn, p chat.Progress) {
+func (h *Host) show(ctx context.Context, t chat.Turn, p chat.Progress) { h.shown(ctx, t, p) }
+
+// shown is show for whoever would show it again: false says that the platform did not take it.
+func (h *Host) shown(ctx context.Context, t chat.Turn, p chat.Progress) bool {
 	if _, on := h.platforms[t.Place.Platform]; !on {
-		return // a session that nobody's message began is in no place of a network
+		return true // a session that nobody's message began is in no place of a network
 	}
-	if _, err := h.outbox.Do(ctx, t, chat.Show{Place: t.Place, Turn: t.ID, Answers: t.Answers(), Progress: p}); err != nil {
+	_, err := h.outbox.Do(ctx, t, chat.Show{Place: t.Place, Turn: t.ID, Answers: t.Answers(), Progress: p})
+	if err != nil {
 		h.log.Debug("progress was not shown", chat.KeyTurn, t.ID, chat.KeyErr, err)
 	}
+	return err == nil
 }

@@ -102,6 +102,7 @@ func (h *Host) settle(ctx context.Context, t chat.Turn, stage chat.Stage, err er
 	if stage == chat.TurnFailed {
 		last.Reason, last.Next = h.reason(t, err)
 	}
+	shown := false
 	for wait := settleFirst; ; wait = min(2*wait, settleMost) {
 		var told error
 		switch {
@@ -110,9 +111,11 @@ func (h *Host) settle(ctx context.Context, t chat.Turn, stage chat.Stage, err er
 		case stage == chat.TurnCompleted && h.outbox.Doubtful(t):
 			told = h.excuse(ctx, t, h.phrases.Say(phrase.LostReply))
 		}
-		h.show(ctx, t, last)
-		if !errors.Is(told, outbox.ErrUnwritten) && h.finish(ctx, t, err) {
-			return
+		if !errors.Is(told, outbox.ErrUnwritten) { // whoever follows a turn goes when it is over
+			shown = shown || h.shown(ctx, t, last)
+			if h.finish(ctx, t, err) {
+				return
+			}
 		}
 		select {
 		case <-time.After(wait):
