@@ -33,6 +33,7 @@ const deeds = {
 };
 
 client.once(Events.ClientReady, (c) => console.log("ready", c.user.id, [...c.guilds.cache.values()].map((g) => g.name).join()));
+client.on(Events.ShardReady, () => console.log("begun"));
 client.on(Events.ShardResume, () => console.log("resumed"));
 client.on(Events.MessageUpdate, (_, m) => console.log("edited", m.content));
 client.on(Events.MessageDelete, (m) => console.log("deleted", m.id));

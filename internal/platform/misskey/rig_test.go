@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ type rig struct {
 	events  []chat.Event
 	outcome func(chat.Event) chat.Outcome
 	changed chan struct{}
+	ups     atomic.Int32 // how often it was connected
 	cancel  context.CancelFunc
 	ended   chan error
 }
@@ -73,8 +75,9 @@ func connected(t *testing.T) *rig {
 
 func (r *rig) start() {
 	r.t.Helper()
+	was := r.ups.Load()
 	r.run()
-	r.until("the stream is subscribed", func() bool { return r.Streams() == 1 && r.Self().ID != "" })
+	r.until("the stream is subscribed", func() bool { return r.Streams() == 1 && r.ups.Load() > was })
 }
 
 // run keeps the platform running as platform.Keep does, without its waits.
@@ -84,7 +87,7 @@ func (r *rig) run() {
 	m, ended := r.Misskey, r.ended
 	go func() {
 		for {
-			err := m.Run(ctx, r.hear, func() {})
+			err := m.Run(ctx, r.hear, func() { r.ups.Add(1) })
 			var fatal platform.Fatal
 			if ctx.Err() != nil || errors.As(err, &fatal) {
 				ended <- err

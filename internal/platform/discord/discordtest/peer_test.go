@@ -68,10 +68,18 @@ type peer struct {
 	lines []string
 }
 
-func (p *peer) saw(words string) bool {
+func (p *peer) saw(words string) bool { return p.times(words) > 0 }
+
+// times is how many lines begin with these words.
+func (p *peer) times(words string) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.ContainsFunc(p.lines, func(l string) bool { return strings.HasPrefix(l, words) })
+	for _, l := range p.lines {
+		if strings.HasPrefix(l, words) {
+			n++
+		}
+	}
+	return n
 }
 
 // start runs a bot on discord.js until the test ends.
@@ -101,7 +109,9 @@ func start(t *testing.T, s *Server) *peer {
 	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
+		hangs := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 		<-read
+		hangs.Stop()
 		if err := cmd.Wait(); err != nil || faults.Len() > 0 {
 			t.Errorf("discord.js: %v, %s", err, faults.String())
 		}
@@ -167,7 +177,7 @@ func TestAClientOfOthers(t *testing.T) {
 		until("it goes on", func() bool { return len(s.Posted(talk)) > n })
 	}
 	s.Invalidate(false)
-	until("it begins anew", func() bool { return s.Tally().Identified == 2 })
+	until("it begins anew", func() bool { return s.Tally().Identified == 2 && p.times("begun") == 2 }) // midway it does not leave
 	if found := s.Problems(); len(found) > 0 {
 		t.Errorf("discord.js broke rules, or we do: %q", found)
 	}
