@@ -152,6 +152,7 @@ func TestHeldAndThenLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if len(*all) != 2 || (*all)[0] != (Lost{"e1", place, "q1", false}) || r.net.said() != "lost" {
 			t.Error(*all, r.net.said())
 		}
@@ -194,6 +195,7 @@ func TestHeldAndThenFound(t *testing.T) {
 		net.refuse = []error{gone, gone, gone, platform.Uncertain{Err: errors.New("time is over")}}
 		say(t, r, turn(), "the answer")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if n, err := r.Unknown(t.Context()); err != nil || n != 0 || len(*all) != 0 || net.said() != "" {
 			t.Error(n, err, *all, net.said())
 		}

@@ -231,14 +231,16 @@ func TestStop(t *testing.T) {
 func TestABrokenTurnIsItsOwnProblem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := open(t)
-		r.post(t, "a", "panic", 0)
-		r.post(t, "a", "no disk", 1)
-		r.post(t, "a", "fine", 2)
+		r.post(t, "a", "wait 1", 0) // until all have come
+		r.post(t, "a", "panic", 1)
+		r.post(t, "a", "no disk", 2)
+		r.post(t, "a", "fine", 3)
+		close(r.desk.hold("wait 1"))
 		synctest.Wait()
-		if got := r.desk.lines(); got != "start panic, start fine, end fine" {
+		if got := r.desk.lines(); got != "start wait 1, end wait 1, start panic, start fine, end fine" {
 			t.Fatal(got)
 		}
-		if r.errs[0] == nil || !strings.Contains(r.errs[0].Error(), "a bug") || r.errs[1] == nil || r.errs[2] != nil {
+		if r.errs[1] == nil || !strings.Contains(r.errs[1].Error(), "a bug") || r.errs[2] == nil || r.errs[3] != nil {
 			t.Fatal(r.errs)
 		}
 		r.Close(t.Context())
