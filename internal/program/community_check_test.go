@@ -119,7 +119,9 @@ func (c *community) prompts() {
 	}
 	told := map[string]int{}
 	for _, path := range paths {
-		for _, prompt := range c.lines(path) {
+		prompts, torn := c.lines(path)
+		told["cut off"] += torn
+		for _, prompt := range prompts {
 			place := placeOf.FindStringSubmatch(prompt)
 			if place == nil {
 				told["second prompts"]++
@@ -143,6 +145,9 @@ func (c *community) prompts() {
 		}
 	}
 	c.t.Logf("the agent was told %v", told)
+	if told["cut off"] > c.acts["murder"] {
+		c.t.Errorf("%d prompts were not written whole, and %d agents were killed", told["cut off"], c.acts["murder"])
+	}
 	for _, what := range []string{"direct", "group", "of what everybody may know"} {
 		if told[what] == 0 {
 			c.t.Errorf("no prompt was %s: %v", what, told)
@@ -150,8 +155,8 @@ func (c *community) prompts() {
 	}
 }
 
-// lines reads a file of JSON strings.
-func (c *community) lines(path string) (all []string) {
+// lines reads a file of JSON strings. Torn are those of which only the beginning is there: whoever wrote them was killed.
+func (c *community) lines(path string) (all []string, torn int) {
 	c.t.Helper()
 	file, err := os.Open(path)
 	if err != nil {
@@ -162,10 +167,15 @@ func (c *community) lines(path string) (all []string) {
 	lines.Buffer(nil, 4<<20)
 	for lines.Scan() {
 		var text string
-		if err := json.Unmarshal(lines.Bytes(), &text); err != nil {
+		switch err := json.Unmarshal(lines.Bytes(), &text); {
+		case len(lines.Bytes()) == 0:
+		case err == nil:
+			all = append(all, text)
+		case lines.Bytes()[0] == '"':
+			torn++
+		default:
 			c.t.Fatal(fmt.Errorf("%s: %w", path, err))
 		}
-		all = append(all, text)
 	}
-	return all
+	return all, torn
 }

@@ -3,6 +3,7 @@ package script
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -51,7 +52,8 @@ func (s Script) find(prompt string) string {
 	return ""
 }
 
-// keep adds a prompt to the file of Prompts, where there is one.
+// keep adds a prompt to the file of Prompts, where there is one. It begins a line of its own: one before it may have been
+// killed in the midst of its line.
 func (s Script) keep(prompt string) error {
 	if s.Prompts == "" {
 		return nil
@@ -64,6 +66,6 @@ func (s Script) keep(prompt string) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(append(line, '\n'))
+	_, err = fmt.Fprintf(file, "\n%s\n", line)
 	return errors.Join(err, file.Close())
 }

@@ -14,7 +14,7 @@ type Script struct {
 	Turns []Turn `json:"turns"`
 	// Find is a regular expression. What it finds last in the first prompt of a session stands for {{found}} in Args.
 	Find string `json:"find,omitempty"`
-	// Prompts is a file to which a process of its own adds every prompt: a line each, as a JSON string.
+	// Prompts is a file to which a process of its own adds every prompt: a line each, as a JSON string, between empty ones.
 	Prompts string `json:"prompts,omitempty"`
 	// NoImages makes an agent that takes no images.
 	NoImages bool `json:"noImages,omitempty"`
